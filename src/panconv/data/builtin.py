@@ -1,0 +1,87 @@
+"""The graphs that ship with the package: their card, and their files, checked before they are read."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from importlib.resources import files
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+
+from panconv.data.planetoid import RawGraph
+
+
+@dataclass(frozen=True)
+class Card:
+    """What is known of a built-in graph without opening it."""
+
+    title: str
+    nodes: int
+    edges: int  # undirected
+    features: int
+    classes: int
+    split: tuple[int, int, int]  # train, validation, test
+    sha256: str  # of the .npz file, as tools/build_datasets.py prints it
+
+
+DATASETS: dict[str, Card] = {
+    "cora": Card("Cora", 2708, 5278, 1433, 7, (140, 500, 1000), "bfd4d6f2cac21a2685bccaa30317e21ccdec4c2ee21ac95a0b8200f32b6259a4"),
+    "citeseer": Card("Citeseer", 3327, 4552, 3703, 6, (120, 500, 1000), "9817f566fa7c651b56bc2c0837600f7d640ab718c098b816a8f0f246a058cd37"),
+    "pubmed": Card("Pubmed", 19717, 44324, 500, 3, (60, 500, 1000), "c23eefd90fa143dd49bb67de5a2347466d434de8b802a15562f5644f2337801b"),
+}
+
+
+def read(name: str) -> RawGraph:
+    """A built-in graph from its file, whose checksum must be the card's."""
+    content = _file(name).read_bytes()
+    digest = hashlib.sha256(content).hexdigest()
+    if digest != DATASETS[name].sha256:
+        raise ValueError(
+            f"the file of {name!r} is damaged: its SHA-256 is {digest[:12]}…, not {DATASETS[name].sha256[:12]}…; "
+            "install panconv again"
+        )
+    return unpack(content)
+
+
+def pack(graph: RawGraph) -> bytes:
+    """A graph as a compressed .npz without pickles: the same bytes for the same graph."""
+    x = graph.features
+    binary = bool((x.data == 1).all())
+    arrays = {
+        "shape": np.array(x.shape, np.int32),
+        "words_per_node": np.diff(x.indptr).astype(np.uint16),
+        "words": x.indices.astype(np.uint16),
+        # A bag of words is all ones: only its pattern is kept.
+        "values": np.zeros(0, np.float32) if binary else x.data.astype(np.float32),
+        "edges": graph.edges.astype(np.uint16),
+        "y": graph.y.astype(np.uint8),
+        "train": graph.train.astype(np.uint16),
+        "val": graph.val.astype(np.uint16),
+        "test": graph.test.astype(np.uint16),
+    }
+    buffer = BytesIO()
+    np.savez_compressed(buffer, allow_pickle=False, **arrays)  # type: ignore[arg-type]
+    return buffer.getvalue()
+
+
+def unpack(content: bytes) -> RawGraph:
+    """The graph that `pack` wrote."""
+    with np.load(BytesIO(content), allow_pickle=False) as file:
+        a = {key: file[key] for key in file.files}
+    indptr = np.concatenate([[0], np.cumsum(a["words_per_node"], dtype=np.int64)])
+    values = a["values"] if a["values"].size else np.ones(a["words"].size, np.float32)
+    return RawGraph(
+        features=sp.csr_matrix((values, a["words"].astype(np.int32), indptr), shape=tuple(a["shape"])),
+        edges=a["edges"].astype(np.int64),
+        y=a["y"].astype(np.int64),
+        train=a["train"].astype(np.int64),
+        val=a["val"].astype(np.int64),
+        test=a["test"].astype(np.int64),
+    )
+
+
+def _file(name: str) -> Path:
+    return Path(str(files("panconv.data") / f"{name}.npz"))
