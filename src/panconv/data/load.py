@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 
 import numpy as np
@@ -71,10 +70,8 @@ def _normalized_rows(x: sp.csr_matrix) -> sp.csr_matrix:
 
 
 def _to_torch(x: sp.csr_matrix) -> Tensor:
-    with warnings.catch_warnings():  # torch calls its CSR support beta on first use; ours rests on tests
-        warnings.filterwarnings("ignore", message="Sparse CSR tensor support", category=UserWarning)
-        crow, col = (torch.from_numpy(a.astype(np.int64)) for a in (x.indptr, x.indices))
-        return torch.sparse_csr_tensor(crow, col, torch.from_numpy(x.data), size=x.shape)
+    crow, col = (torch.from_numpy(a.astype(np.int64)) for a in (x.indptr, x.indices))
+    return torch.sparse_csr_tensor(crow, col, torch.from_numpy(x.data), size=x.shape)
 
 
 def _mask(nodes: np.ndarray, N: int) -> Tensor:

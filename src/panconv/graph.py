@@ -1,0 +1,354 @@
+"""`Adjacency`: a graph as validated, sorted CSR, and the three bases A, A+I, Â whose paths are counted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from torch import Tensor
+from torch_geometric import EdgeIndex
+
+from panconv.csr import CSR, compress, narrow, order_by_column, rows_of
+
+T = TypeVar("T")
+BASES = ("A", "A+I", "Â")
+
+
+class Adjacency:
+    """A directed or undirected, weighted or unweighted graph, ready for products.
+
+    ``A[i, j]`` is the edge from sender j to receiver i. Repeated edges of an unweighted graph are one edge; weights of
+    repeated edges add. Everything is validated here, once, so that no layer has to look again. Immutable; what follows
+    from it (its bases, its transpose, its path counts) is computed on first use and kept.
+
+    Make one with `Adjacency.from_edge_index`, `Adjacency.from_sparse`, or `Adjacency.of`, which takes either.
+
+    >>> adj = Adjacency.from_edge_index(torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]]))
+    >>> adj
+    Adjacency(num_nodes=3, num_edges=4, symmetric)
+    """
+
+    def __init__(
+        self,
+        crow: Tensor,  # (N + 1,)
+        col: Tensor,  # (nnz,), sorted within each row
+        value: Tensor | None,  # (nnz,); None stands for ones
+        *,
+        transposed: tuple[Tensor, Tensor, Tensor] | None,  # crow, col, permutation of values; None if A = Aᵀ
+        scale: Tensor | None = None,  # (N,) float64 s: the matrix is diag(s) · values · diag(s)
+        entry_of_edge: Tensor | None = None,  # (E,) where each edge given at the start went, for `reweight`
+        num_self_loops: int = 0,
+        growth: float = math.inf,  # bounds on the row sums of one step,
+        decay: float = 0.0,  # and on the smallest entry; both only hasten a decision, never change a result
+        signed: bool = False,
+    ) -> None:
+        self.crow, self.col, self.value, self.scale = crow, col, value, scale
+        self.num_nodes = crow.numel() - 1
+        self.is_symmetric = transposed is None
+        self.is_signed = signed
+        self.growth, self.decay = growth, decay
+        self._transposed = transposed
+        self._entry_of_edge = entry_of_edge
+        self._num_self_loops = num_self_loops
+        self._cache: dict[Any, Any] = {}
+
+    # ------------------------------------------------------------------ making one
+
+    @staticmethod
+    def of(source: Any, edge_weight: Tensor | None = None, num_nodes: int | None = None) -> Adjacency:
+        """From anything that is a graph: an `Adjacency`, an ``edge_index``, or a sparse matrix."""
+        if isinstance(source, (Tensor, np.ndarray)) and getattr(source, "layout", torch.strided) == torch.strided:
+            return Adjacency.from_edge_index(source, edge_weight, num_nodes)
+        if edge_weight is not None:
+            raise ValueError(
+                f"edge_weight goes with an edge_index, but the graph is a {type(source).__name__}, "
+                "which holds its own weights"
+            )
+        adj = source if isinstance(source, Adjacency) else Adjacency.from_sparse(source)
+        if num_nodes is not None and adj.num_nodes != num_nodes:
+            raise ValueError(f"the graph has {adj.num_nodes} nodes, but {num_nodes} are expected")
+        return adj
+
+    @staticmethod
+    def from_edge_index(
+        edge_index: Tensor | np.ndarray, edge_weight: Tensor | None = None, num_nodes: int | None = None
+    ) -> Adjacency:
+        """From PyG's ``edge_index`` (2, E) of (source, target), with weights (E,) or none.
+
+        ``num_nodes`` left out is the largest node named plus one. Gradients reach ``edge_weight``.
+        """
+        if isinstance(edge_index, EdgeIndex):
+            num_nodes = _size_of(edge_index) if num_nodes is None else num_nodes
+            edge_index = edge_index.as_tensor()
+        edge_index = _checked_edges(edge_index)
+        num_nodes = _checked_num_nodes(edge_index, num_nodes)
+        with torch.inference_mode(False):  # what is prepared at inference must serve training later
+            # Sorted by receiver, then sender; equal keys are one entry.
+            key = edge_index[1] * num_nodes + edge_index[0]
+            key, entry = torch.unique(key, return_inverse=True)
+            row, col = key // max(num_nodes, 1), key % max(num_nodes, 1)
+            bound = max(num_nodes, key.numel())
+            crow, col = narrow(compress(row, num_nodes), bound), narrow(col, bound)
+            pattern = Adjacency(
+                crow,
+                col,
+                None,
+                transposed=order_by_column(crow, col, num_nodes),
+                entry_of_edge=None if edge_weight is None else narrow(entry, bound),
+                num_self_loops=int((row == col).sum()),
+            )
+            return pattern._with_values(None) if edge_weight is None else pattern.reweight(edge_weight)
+
+    @staticmethod
+    def from_sparse(matrix: Any) -> Adjacency:
+        """From a torch sparse, SciPy sparse or torch_sparse matrix (N, N), read as A[receiver, sender]."""
+        if isinstance(matrix, Tensor):
+            coo = matrix.to_sparse_coo().coalesce()
+            (row, col), value = coo.indices(), coo.values()
+        elif sp.issparse(matrix):
+            coo = matrix.tocoo()
+            row, col, value = (torch.from_numpy(np.array(part)) for part in (coo.row, coo.col, coo.data))
+        elif type(matrix).__name__ == "SparseTensor":  # torch_sparse, which need not be installed
+            row, col, value = matrix.coo()
+        else:
+            raise TypeError(
+                f"the graph must be an Adjacency, an edge_index (2, E) or a sparse matrix (N, N), "
+                f"got {type(matrix).__name__}"
+            )
+        shape = tuple(matrix.sparse_sizes() if hasattr(matrix, "sparse_sizes") else matrix.shape)
+        if len(shape) != 2 or shape[0] != shape[1]:
+            raise ValueError(f"the sparse matrix of a graph must be square, (N, N), got shape {shape}")
+        edges = torch.stack([col, row]).long()
+        if value is None or value.dtype == torch.bool or (not value.requires_grad and bool((value == 1).all())):
+            value = None
+        return Adjacency.from_edge_index(edges, value, shape[0])
+
+    def reweight(self, edge_weight: Tensor) -> Adjacency:
+        """The same edges with other weights, in the order of the ``edge_index`` it was made from."""
+        if self._entry_of_edge is None:
+            raise ValueError("this graph was made without edge weights: make it again with edge_weight=…")
+        weight = _checked_weights(edge_weight, self._entry_of_edge.numel()).to(self.col.device)
+        with torch.inference_mode(False):
+            return self._with_values(weight.new_zeros(self.num_edges).index_add(0, self._entry_of_edge, weight))
+
+    def _with_values(self, value: Tensor | None) -> Adjacency:
+        """This pattern under other values: what depends on the values is found here."""
+        transposed = self._transposed or order_by_column(self.crow, self.col, self.num_nodes)
+        crow_t, col_t, perm = transposed
+        symmetric = torch.equal(self.crow, crow_t) and torch.equal(self.col, col_t)
+        signed, decay, growth = False, 1.0, 0.0
+        if value is None:
+            growth = float(self.crow.diff().max()) if self.num_nodes else 0.0
+        elif self.num_edges:
+            # A weight that is trained moves off the diagonal mirror: its gradient needs the true transpose.
+            symmetric = symmetric and not value.requires_grad and torch.equal(value, value[perm])
+            magnitude = value.detach().abs().double()
+            sums = magnitude.new_zeros(self.num_nodes).index_add(0, self.row, magnitude)
+            smallest = magnitude.where(magnitude > 0, torch.inf).min()
+            growth, decay, signed = torch.stack([sums.max(), smallest, (value < 0).any().double()]).tolist()
+        return Adjacency(
+            self.crow,
+            self.col,
+            value,
+            transposed=None if symmetric else transposed,
+            entry_of_edge=self._entry_of_edge,
+            num_self_loops=self._num_self_loops,
+            growth=growth,
+            decay=decay,
+            signed=bool(signed),
+        )
+
+    # ------------------------------------------------------------------ looking at it
+
+    @property
+    def num_edges(self) -> int:
+        """Stored entries: an undirected edge counts twice, a self-loop once."""
+        return self.col.numel()
+
+    @property
+    def device(self) -> torch.device:
+        return self.crow.device
+
+    @property
+    def requires_grad(self) -> bool:
+        return self.value is not None and self.value.requires_grad
+
+    @property
+    def row(self) -> Tensor:
+        """The receiver of each stored entry, (nnz,)."""
+        return self.cached("row", lambda: rows_of(self.crow, self.num_edges))
+
+    @property
+    def components(self) -> Tensor:
+        """The weakly connected component of each node, (N,), numbered from 0."""
+
+        def find() -> Tensor:
+            pattern = (np.ones(self.num_edges, np.int8), self.col.cpu().numpy(), self.crow.cpu().numpy())
+            matrix = sp.csr_matrix(pattern, shape=(self.num_nodes, self.num_nodes))
+            labels = sp.csgraph.connected_components(matrix, directed=True, connection="weak")[1]
+            return torch.from_numpy(labels).long().to(self.device)
+
+        return self.cached("components", find)
+
+    def operands(self, dtype: torch.dtype) -> tuple[CSR, CSR]:
+        """The matrix and its transpose in a dtype, as `spmm` takes them."""
+
+        def make() -> tuple[CSR, CSR]:
+            value = torch.ones(self.num_edges, dtype=dtype, device=self.device) if self.value is None else self.value
+            if self.scale is not None:
+                value = value * self.scale[self.row] * self.scale[self.col]
+            value = value.to(dtype)
+            a = CSR(self.crow, self.col, value)
+            if self._transposed is None:
+                return a, a
+            crow_t, col_t, perm = self._transposed
+            return a, CSR(crow_t, col_t, value[perm])
+
+        return self.cached(dtype, make)
+
+    def to_dense(self, dtype: torch.dtype | None = None) -> Tensor:
+        """The matrix (N, N), for small graphs and for tests."""
+        a, _ = self.operands(dtype or torch.get_default_dtype())
+        dense = a.value.new_zeros(self.num_nodes, self.num_nodes)
+        return dense.index_put((self.row, self.col.long()), a.value)
+
+    def to(self, device: torch.device | str) -> Adjacency:
+        """The same graph on another device."""
+        if torch.device(device) == self.device:
+            return self
+        moved = {k: v.to(device) if isinstance(v, Tensor) else v for k, v in self.__getstate__().items()}
+        if self._transposed is not None:
+            moved["_transposed"] = tuple(part.to(device) for part in self._transposed)
+        other = Adjacency.__new__(Adjacency)
+        other.__dict__.update(moved)
+        return other
+
+    def cached(self, key: Any, make: Callable[[], T]) -> T:
+        """`make()`, kept under a key for the next time, unless it hangs on a gradient or is being traced."""
+        if key in self._cache:
+            return self._cache[key]  # type: ignore[no-any-return]
+        if torch.compiler.is_compiling() or self.requires_grad:
+            return make()
+        with torch.inference_mode(False), torch.no_grad():
+            result = make()
+        if not _transforming():
+            self._cache[key] = result
+        return result
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_cache": {}}
+
+    def __repr__(self) -> str:
+        words = [f"num_nodes={self.num_nodes}", f"num_edges={self.num_edges}"]
+        words += ["weighted"] * (self.value is not None) + ["symmetric" if self.is_symmetric else "directed"]
+        return f"Adjacency({', '.join(words)})"
+
+    # ------------------------------------------------------------------ the bases
+
+    def base(self, name: str) -> Adjacency:
+        """The matrix whose paths are counted: A itself, A+I, or Â = D̃^−½ (A+I) D̃^−½ with D̃ the row sums of A+I."""
+        if name == "A":
+            return self
+        if name == "A+I":
+            return self.cached(name, self._with_self_loops)
+        if name == "Â":
+            return self.cached(name, lambda: self.base("A+I")._symmetrically_scaled())
+        raise ValueError(f"base must be one of {', '.join(BASES)}, got {name!r}")
+
+    def _with_self_loops(self) -> Adjacency:
+        """A+I, with shapes that do not depend on the data, so that it can be traced."""
+        N, loop = self.num_nodes, self.row == self.col
+        has_loop = torch.zeros(N, dtype=torch.int32, device=self.device).index_add(0, self.row, loop.int())
+        new = torch.argsort(has_loop, stable=True)[: N - self._num_self_loops]  # nodes without a loop, in order
+        row, col = torch.cat([self.row, new]), torch.cat([self.col.long(), new])
+        order = torch.argsort(row * N + col)
+        crow = narrow(compress(row[order], N), max(N, row.numel()))
+        col = col[order].to(crow.dtype)
+        value = None
+        if self.value is not None or self._num_self_loops:
+            ones = torch.ones(self.num_edges, device=self.device) if self.value is None else self.value
+            value = torch.cat([ones + loop, ones.new_ones(new.numel())])[order]
+        return Adjacency(
+            crow,
+            col,
+            value,
+            transposed=None if self.is_symmetric else order_by_column(crow, col, N),
+            num_self_loops=N,
+            growth=self.growth + 1,
+            decay=min(self.decay, 1.0),
+            signed=self.is_signed,
+        )
+
+    def _symmetrically_scaled(self) -> Adjacency:
+        a, _ = self.operands(torch.float64)
+        degree = a.value.new_zeros(self.num_nodes).index_add(0, self.row, a.value)
+        if self.is_signed and bool((degree < 0).any()):
+            raise ValueError(
+                f"edge_weight makes a row of A+I sum to {degree.min():.3g}: Â needs sums that are not negative; "
+                "use positive weights, or a method on A"
+            )
+        zero = degree == 0  # 1/0 is 0: no edge reaches that node
+        scaled = Adjacency.__new__(Adjacency)
+        scaled.__dict__.update(self.__getstate__())
+        scaled.scale = degree.masked_fill(zero, 1).rsqrt().masked_fill(zero, 0)
+        # Âⁿ·1 = D̃^½ P^n D̃^−½·1 with P stochastic: its entries stay between √(dᵢ/dmax) and √(dᵢ/dmin), whatever n.
+        scaled.growth = scaled.decay = 1.0
+        return scaled
+
+
+def _transforming() -> bool:
+    """Whether a torch.func transform is under way: its tensors must not outlive it."""
+    return torch._C._functorch.peek_interpreter_stack() is not None
+
+
+def _checked_edges(edge_index: Any) -> Tensor:
+    if isinstance(edge_index, np.ndarray):
+        edge_index = torch.from_numpy(edge_index)
+    if not isinstance(edge_index, Tensor):
+        raise TypeError(f"edge_index must be a tensor (2, E), got {type(edge_index).__name__}")
+    if edge_index.dim() != 2 or edge_index.size(0) != 2:
+        raise ValueError(f"edge_index must have shape (2, E), rows source and target, got {tuple(edge_index.shape)}")
+    if edge_index.is_floating_point() or edge_index.is_complex() or edge_index.dtype == torch.bool:
+        raise TypeError(f"edge_index must hold integers, got {edge_index.dtype}: convert it with .long()")
+    if edge_index.numel() and (low := int(edge_index.min())) < 0:
+        raise ValueError(f"edge_index names node {low}: nodes are numbered from 0")
+    return edge_index.long()
+
+
+def _checked_num_nodes(edge_index: Tensor, num_nodes: int | None) -> int:
+    named = int(edge_index.max()) + 1 if edge_index.numel() else 0
+    if num_nodes is None:
+        return named
+    if isinstance(num_nodes, bool) or not isinstance(num_nodes, int) or num_nodes < 0:
+        raise ValueError(f"num_nodes must be an integer of at least 0, got {num_nodes!r}")
+    if named > num_nodes:
+        raise ValueError(f"edge_index names node {named - 1}, but there are only {num_nodes} nodes (num_nodes)")
+    return num_nodes
+
+
+def _checked_weights(edge_weight: Any, num_edges: int) -> Tensor:
+    if not isinstance(edge_weight, Tensor):
+        raise TypeError(f"edge_weight must be a tensor ({num_edges},), got {type(edge_weight).__name__}")
+    if edge_weight.shape != (num_edges,):
+        raise ValueError(
+            f"edge_weight must have shape ({num_edges},), a weight an edge, got {tuple(edge_weight.shape)}"
+        )
+    if edge_weight.is_complex():
+        raise TypeError(f"edge_weight must be real, got {edge_weight.dtype}")
+    finite = torch.isfinite(edge_weight.detach())
+    if not bool(finite.all()):
+        where = int((~finite).nonzero()[0])
+        raise ValueError(
+            f"edge_weight must be finite, got {edge_weight[where].item()} at edge {where}: remove or mend that edge"
+        )
+    wide = edge_weight.dtype in (torch.float32, torch.float64)
+    return edge_weight if wide else edge_weight.to(torch.get_default_dtype())
+
+
+def _size_of(edge_index: EdgeIndex) -> int | None:
+    sizes = [size for size in edge_index.sparse_size() if size is not None]
+    return max(sizes) if sizes else None

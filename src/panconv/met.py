@@ -1,0 +1,339 @@
+"""The maximal entropy transition (MET) matrix as an operator, and the table of the seven methods.
+
+    M = Z^a · Σₙ wₙ · D_n^b · G(n) · D_n^b' · Z^a'
+
+Nothing of the size of Aⁿ is formed. All scalings are held as logarithms, so that path counts may run to 10²³² and
+beyond; with S trials side by side the weights, and so Z, have S columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from panconv.paths import Counts, ScaledWalks, Walks
+from panconv.weights import PathWeights, weights_from
+
+
+class Method(NamedTuple):
+    """A row of the table: which base's paths, how each length is scaled, how the sum is scaled, natural weights."""
+
+    base: str  # A, A+I or Â
+    per_length: str | None  # D_n: None, "row" (D_n⁻¹ on the left) or "sym" (D_n^−½ on both sides)
+    overall: str | None  # Z: None, "row" or "sym"
+    weights: str  # the weights taken where none are named
+
+
+METHODS: dict[int, Method] = {
+    1: Method("A", None, "row", "boltzmann"),
+    2: Method("A", None, "sym", "boltzmann"),
+    3: Method("A", "row", None, "free"),
+    4: Method("A+I", "row", None, "free"),
+    5: Method("Â", None, None, "free"),
+    6: Method("A", "sym", None, "free"),
+    7: Method("Â", None, "row", "boltzmann"),
+}
+
+
+class MET:
+    """The MET operator of a family of paths (eqs. 6, 7 and the seven methods of the paper's appendix).
+
+    Immutable. Gradients flow to what it is applied to, to the path weights (through Z too) and to edge weights that
+    ask for them.
+
+    Args:
+        paths: which paths are counted, such as `Walks(adj, L)`; the method's base is put under them.
+        weights: path weights, the name of a kind, or the fixed k(n) as numbers; None for the method's natural kind.
+        method: 1 … 7, a row of `METHODS`.
+
+    >>> walks = Walks(torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]]), L=2)
+    >>> M = MET(walks, [1.0, 1.0, 1.0], method=1)
+    >>> M.to_dense()
+    tensor([[0.5000, 0.2500, 0.2500],
+            [0.2000, 0.6000, 0.2000],
+            [0.2500, 0.2500, 0.5000]])
+    >>> M.partition
+    tensor([4., 5., 4.])
+    """
+
+    def __init__(self, paths: Walks, weights: object = None, method: int = 5) -> None:
+        self.method = checked_method(method)
+        self.rule = METHODS[self.method]
+        self.paths = paths.on(self.rule.base)
+        self.weights = weights_from(self.rule.weights if weights is None else weights, paths.L)
+        check_compatible(self.method, self.weights)
+        self._transposed = False
+
+    # ------------------------------------------------------------------ applying it
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.paths.num_nodes, self.paths.num_nodes
+
+    @property
+    def T(self) -> MET:
+        """The transposed operator."""
+        other = object.__new__(MET)
+        other.__dict__.update(self.__dict__, _transposed=not self._transposed)
+        return other
+
+    def __matmul__(self, x: Tensor) -> Tensor:
+        """M·x for x (N,) or (N, …); with weights of S trials, for x (N, S, …)."""
+        dtype = self._checked_operand(x)
+        plan = self._plan(dtype)
+        y = plan.applied(x.to(dtype)) if not self._transposed else plan.adjoint(x.to(dtype))
+        return y.to(x.dtype)
+
+    def to_dense(self, dtype: torch.dtype | None = None) -> Tensor:
+        """M as a matrix (N, N), or (S, N, N) for S trials."""
+        N = self.paths.num_nodes
+        eye = torch.eye(N, dtype=dtype or torch.get_default_dtype(), device=self.paths.adj.device)
+        trials = self._trials()
+        if trials is None:
+            return self @ eye
+        return (self @ eye.unsqueeze(1).expand(N, trials, N)).transpose(0, 1)
+
+    def to_sparse(self, dtype: torch.dtype | None = None) -> Tensor:
+        """M as a sparse COO matrix (N, N), whose size is that of A^L: asked for, never formed otherwise."""
+        if self._trials() is not None:
+            raise ValueError("to_sparse takes the weights of one trial, (L+1,), not (L+1, S): use to_dense")
+        matrix = self._plan(dtype or torch.get_default_dtype()).matrix()
+        return matrix.t().coalesce() if self._transposed else matrix
+
+    # ------------------------------------------------------------------ its thermodynamics
+
+    @property
+    def log_partition(self) -> Tensor:
+        """log Z, (N,) or (N, S): finite wherever Z > 0, however long the paths."""
+        return self._log_partition(self.paths.counts())
+
+    @property
+    def partition(self) -> Tensor:
+        """Zᵢ = Σₙ wₙ D_n(i) (eq. 4), (N,) or (N, S)."""
+        return self.log_partition.exp().to(self._w().dtype)
+
+    @property
+    def path_weights(self) -> Tensor:
+        """k(n; i), the share of length n in what node i receives (eq. 2), (L+1, N) or (L+1, N, S).
+
+        Where the method does not divide by Z, it is the k(n) that the simplified layer (eq. 10) takes for all nodes.
+        """
+        w = self._w()
+        if self.rule.overall is None:
+            return w.expand(w.size(0), self.paths.num_nodes, *w.shape[2:])
+        counts = self.paths.counts()
+        share = self._log_w() + _match(counts.log, w.dim()) - _finite(self._log_partition(counts))
+        return (self._signs(counts) * share.exp()).to(w.dtype)
+
+    def __repr__(self) -> str:
+        rule = ", ".join(f"{k}={v}" for k, v in self.rule._asdict().items() if k != "weights")
+        name = f"MET(method={self.method} ({rule}), L={self.paths.L}, weights={self.weights}, {self.paths.adj})"
+        return name + ".T" * self._transposed
+
+    # ------------------------------------------------------------------ how it is done
+
+    def _w(self) -> Tensor:
+        """w as (L+1, 1) or (L+1, 1, S): ready for nodes in the middle."""
+        return self.weights().unsqueeze(1)
+
+    def _log_w(self) -> Tensor:
+        return self.weights.log().unsqueeze(1)
+
+    def _trials(self) -> int | None:
+        w = self.weights()
+        return w.size(1) if w.dim() == 2 else None
+
+    def _signs(self, counts: Counts) -> Tensor | float:
+        """The signs of wₙ D_n, or 1 where none is negative."""
+        sign: Tensor | float = 1.0
+        if not self.weights.positive:
+            sign = self._w().detach().sign()
+        if counts.sign is not None:
+            sign = sign * _match(counts.sign, self._w().dim())
+        return sign
+
+    def _log_partition(self, counts: Counts) -> Tensor:
+        """log Σₙ wₙ D_n(i), shifted by its largest term; −∞ where no path arrives."""
+        terms = self._log_w() + _match(counts.log, self._w().dim())  # (L+1, N[, S])
+        largest = _finite(terms.detach().amax(0))
+        sign = self._signs(counts)
+        total = (sign * (terms - largest).exp()).sum(0)
+        if isinstance(sign, Tensor) and not torch.compiler.is_compiling() and bool((total < 0).any()):
+            raise ValueError(
+                f"the partition function Z is negative at node {int((total < 0).nonzero()[0, 0])}: negative edge "
+                "weights or path weights outweigh the positive ones; use positive ones, or a method without Z (3 to 6)"
+            )
+        empty = total == 0
+        return (largest + total.masked_fill(empty, 1).log()).masked_fill(empty, -torch.inf)
+
+    def _plan(self, dtype: torch.dtype) -> _Plan:
+        """The operator as Σₙ leftₙ · terms · right, in the dtype it is to be applied in."""
+        rule, fit = self.rule, True
+        left: Tensor = self._w()
+        right: Tensor | None = None
+        if rule.per_length or rule.overall:
+            counts = self.paths.counts()
+            self._check_lengths(counts)
+            fit = counts.fit
+            exact = dtype if fit else torch.float64  # logarithms in the hundreds need more digits than float32 has
+            # The twin's terms carry a D_n⁻¹ of their own, which goes back on here.
+            on_length = {None: 0.0, "row": -1.0, "sym": -0.5}[rule.per_length] + (not fit)
+            log_D = _match(counts.log.to(exact), left.dim())
+            dead = log_D == -torch.inf  # no path of that length arrives: its term is 0, whatever multiplies it
+            left_log = (on_length * log_D.masked_fill(dead, 0)).masked_fill(dead, -torch.inf)
+            if rule.overall:
+                log_Z = self._log_partition(counts._replace(log=counts.log.to(exact)))
+                share = {"row": 1.0, "sym": 0.5}[rule.overall]
+                left_log = left_log + self._log_w() - share * _finite(log_Z)
+                if rule.overall == "sym":
+                    right, left_log = _halved(log_Z, left_log, None if fit else self._centre(log_Z))
+                left = left_log.exp()
+                if not self.weights.positive:
+                    left = left * self._w().detach().sign()
+            else:
+                if rule.per_length == "sym":
+                    centre = None if fit else torch.stack([self._centre(log) for log in log_D])
+                    right, left_log = _halved(log_D, left_log, centre)
+                left = left * left_log.exp()
+        family = self.paths if fit else self.paths.scaled()
+        return _Plan(
+            family, left.to(dtype), None if right is None else right.to(dtype), right_varies=rule.per_length == "sym"
+        )
+
+    def _centre(self, log: Tensor) -> Tensor:
+        """The middle of a node quantity's range within each connected component, (N, …).
+
+        Paths join nodes of one component only, so what is taken from one side of the product may go on the other.
+        """
+        component = self.paths.adj.components
+        index = component.reshape(-1, *[1] * (log.dim() - 1)).expand_as(log)
+        ends = [
+            torch.zeros_like(log).scatter_reduce(0, index, _finite(log).detach(), how, include_self=False)[component]
+            for how in ("amax", "amin")
+        ]
+        return (ends[0] + ends[1]) / 2
+
+    def _check_lengths(self, counts: Counts) -> None:
+        """D_n is divided by, or its root taken: it must not be negative."""
+        if self.rule.per_length is None or counts.sign is None or torch.compiler.is_compiling():
+            return
+        if bool((counts.sign < 0).any()):
+            n, node = (int(i) for i in (counts.sign < 0).nonzero()[0])
+            raise ValueError(
+                f"the paths of length {n} to node {node} have a negative sum, which method {self.method} divides by: "
+                "negative edge weights need a method without D_n (1, 2, 5, 7), or positive weights"
+            )
+
+    def _checked_operand(self, x: Tensor) -> torch.dtype:
+        """The dtype to compute in: x's own, float32 for half precision."""
+        if not isinstance(x, Tensor):
+            raise TypeError(f"x must be a tensor (N, …), got {type(x).__name__}")
+        if x.dim() == 0 or x.size(0) != self.paths.num_nodes:
+            raise ValueError(f"x must have {self.paths.num_nodes} rows, one a node, got shape {tuple(x.shape)}")
+        if not x.is_floating_point():
+            raise TypeError(f"x must be floating point, got {x.dtype}: convert it with .float()")
+        trials = self._trials()
+        if trials is not None and (x.dim() < 2 or x.size(1) != trials):
+            raise ValueError(f"x must be (N, {trials}, …) for weights of {trials} trials, got shape {tuple(x.shape)}")
+        return x.dtype if x.dtype == torch.float64 else torch.float32
+
+
+class _Plan(NamedTuple):
+    """Σₙ leftₙ ⊙ Gₙ (rightₙ ⊙ x), everything in one dtype."""
+
+    family: Walks | ScaledWalks
+    left: Tensor  # (L+1, 1 or N[, S])
+    right: Tensor | None  # (N[, S]), or (L+1, N[, S]) where it varies with n
+    right_varies: bool
+
+    def applied(self, x: Tensor) -> Tensor:
+        if self.right_varies:
+            # Method 6: each length starts from an x of its own, so the recurrence cannot be shared: L(L+1)/2 products.
+            terms = (_nth(self.family.terms(_times(r, x)), n) for n, r in enumerate(self._rights()))
+        else:
+            terms = self.family.terms(x if self.right is None else _times(self.right, x))
+        total: Tensor | None = None
+        for left, term in zip(self.left, terms, strict=True):
+            total = _times(left, term) if total is None else torch.addcmul(total, _spread(left, term), term)
+        assert total is not None
+        return total
+
+    def adjoint(self, y: Tensor) -> Tensor:
+        scaled: list[Tensor | None] = [_times(left, y) for left in self.left]
+        if self.right_varies:
+            nothing: list[Tensor | None] = [None] * len(scaled)
+            parts = [
+                _times(r, self.family.adjoint([*nothing[:n], scaled[n]])) for n, r in enumerate(self._rights())
+            ]
+            return torch.stack(parts).sum(0)
+        total = self.family.adjoint(scaled)
+        return total if self.right is None else _times(self.right, total)
+
+    def matrix(self) -> Tensor:
+        N = self.family.num_nodes
+        total: Tensor | None = None
+        for n, G in enumerate(self.family.matrices(self.left.dtype)):
+            row, col = G.indices()
+            value = self.left[n].expand(N)[row] * G.values()
+            if self.right is not None:
+                value = value * (self.right[n] if self.right_varies else self.right)[col]
+            term = torch.sparse_coo_tensor(G.indices(), value, (N, N))
+            total = term if total is None else total + term
+        assert total is not None
+        return total.coalesce()
+
+    def _rights(self) -> Sequence[Tensor]:
+        assert self.right is not None
+        return self.right.unbind(0)
+
+
+def checked_method(method: int) -> int:
+    """The method itself, if it is a row of the table."""
+    if isinstance(method, bool) or method not in METHODS:
+        raise ValueError(f"method must be one of {', '.join(map(str, METHODS))}, got {method!r}")
+    return method
+
+
+def check_compatible(method: int, weights: PathWeights) -> None:
+    """Refuses weights that would be trained through zero where the method divides by their sum."""
+    trained = any(p.requires_grad for p in weights.parameters())
+    if METHODS[method].overall and trained and not weights.positive:
+        raise ValueError(
+            f"method {method} divides by the partition function, which {type(weights).__name__} weights may drive "
+            "through zero: use Boltzmann weights (weights='boltzmann'), which stay positive"
+        )
+
+
+def _halved(log: Tensor, left_log: Tensor, centre: Tensor | None) -> tuple[Tensor, Tensor]:
+    """The right factor exp(−½ log), 0 where log is −∞, and the left exponent, with the centre moved to the left."""
+    dead, log = log == -torch.inf, _finite(log)
+    if centre is not None:
+        log, left_log = log - centre, left_log - 0.5 * centre
+    return (-0.5 * log).exp().masked_fill(dead, 0), left_log
+
+
+def _finite(log: Tensor) -> Tensor:
+    """0 in place of −∞: where nothing arrives, the factor does not matter, as long as it is finite."""
+    return log.masked_fill(log == -torch.inf, 0)
+
+
+def _match(per_length: Tensor, dim: int) -> Tensor:
+    """(L+1, N) as (L+1, N) or (L+1, N, 1)."""
+    return per_length.unsqueeze(-1) if dim == 3 else per_length
+
+
+def _spread(factor: Tensor, x: Tensor) -> Tensor:
+    """A factor (N or 1[, S]) with dimensions of 1 behind it, to multiply x (N[, S], …)."""
+    return factor.reshape(*factor.shape, *[1] * (x.dim() - factor.dim()))
+
+
+def _times(factor: Tensor, x: Tensor) -> Tensor:
+    return _spread(factor, x) * x
+
+
+def _nth(terms: object, n: int) -> Tensor:
+    return next(islice(terms, n, None))  # type: ignore[call-overload, no-any-return]

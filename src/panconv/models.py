@@ -1,0 +1,136 @@
+"""`PAN`: the paper's node classifier, of any depth and width, for one trial or S side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from panconv import random, saving
+from panconv.features import SparseRows
+from panconv.nn import Dropout, PANConv
+from panconv.nn.prepared import PreparedGraph
+from panconv.weights import PathWeights
+
+
+class PAN(nn.Module):
+    """A stack of `PANConv` layers with ReLU between them and dropout before each: scores (N, classes).
+
+    Args:
+        in_channels: features of a node, or -1.
+        hidden_channels: width of the hidden layers.
+        out_channels: number of classes.
+        num_layers: number of convolutions.
+        L, method, weights, paths, bias: as in `PANConv`; each layer has path weights of its own.
+        dropout: before every layer, while training.
+        trials: S, to hold S independent models side by side; scores are then (N, S, classes).
+
+    >>> model = PAN(1433, 16, 7)
+    >>> [conv.method for conv in model.convs]
+    [5, 5]
+    """
+
+    def __init__(
+        self,
+        in_channels: int,
+        hidden_channels: int,
+        out_channels: int,
+        num_layers: int = 2,
+        *,
+        L: int = 2,
+        method: int = 5,
+        weights: object = None,
+        paths: str = "walks",
+        dropout: float = 0.5,
+        bias: bool = True,
+        trials: int | None = None,
+    ) -> None:
+        super().__init__()
+        if num_layers < 1:
+            raise ValueError(f"num_layers must be at least 1, got {num_layers}")
+        spec = weights.spec() if isinstance(weights, PathWeights) else weights
+        spec = spec.tolist() if isinstance(spec, Tensor) else spec
+        self.config: dict[str, Any] = {
+            "in_channels": in_channels,
+            "hidden_channels": hidden_channels,
+            "out_channels": out_channels,
+            "num_layers": num_layers,
+            "L": L,
+            "method": method,
+            "weights": list(spec) if isinstance(spec, tuple) else spec,
+            "paths": paths,
+            "dropout": dropout,
+            "bias": bias,
+            "trials": trials,
+        }
+        self.trials = trials
+        widths = [in_channels, *[hidden_channels] * (num_layers - 1), out_channels]
+        self.convs = nn.ModuleList(
+            PANConv(a, b, L, method, spec, paths, bias, trials) for a, b in zip(widths, widths[1:], strict=False)
+        )
+        self.dropouts = nn.ModuleList(Dropout(dropout) for _ in self.convs)
+        self._prepared = PreparedGraph()
+
+    def reset_parameters(self) -> None:
+        for conv in self.convs:
+            conv.reset_parameters()  # type: ignore[operator]
+
+    def forward(self, x: Tensor | SparseRows, edge_index: Any, edge_weight: Tensor | None = None) -> Tensor:
+        if isinstance(x, Tensor) and x.layout != torch.strided:
+            x = SparseRows.of(x)
+        adj = self._prepared(edge_index, edge_weight, x.shape[0])
+        for i, (dropout, conv) in enumerate(zip(self.dropouts, self.convs, strict=True)):
+            x = conv(dropout(x if i == 0 else x.relu()), adj)  # type: ignore[union-attr]
+        assert isinstance(x, Tensor)
+        return x
+
+    # ------------------------------------------------------------------ trials
+
+    def seed(self, seeds: Sequence[int]) -> None:
+        """Starts each trial from its own seed: the same start whether it is alone or one of many."""
+        if len(seeds) != (self.trials or 1):
+            raise ValueError(f"seeds must be {self.trials or 1}, one a trial, got {len(seeds)}")
+        self.reset_parameters()
+        start = torch.tensor(seeds if self.trials is not None else seeds[0])
+        for i, conv in enumerate(self.convs):
+            assert isinstance(conv, PANConv)
+            W = conv.lin.weight
+            bound = (6 / (W.size(-2) + W.size(-1))) ** 0.5  # Glorot
+            with torch.no_grad():
+                W.copy_((2 * random.uniform(random.keys(start, i), W.shape[-2:]) - 1) * bound)
+
+    def key(self, seeds: Sequence[int] | None, epoch: int) -> None:
+        """Keys the dropout by seed and epoch; None goes back to torch's generator."""
+        for i, dropout in enumerate(self.dropouts):
+            assert isinstance(dropout, Dropout)
+            device = next(self.parameters()).device
+            start = None if seeds is None else torch.tensor(seeds if self.trials is not None else seeds[0])
+            dropout.keys = None if start is None else random.keys(start, len(self.convs) + i, epoch).to(device)
+
+    def trial(self, s: int) -> PAN:
+        """One of the trials as a model of its own."""
+        if self.trials is None or not 0 <= s < self.trials:
+            raise ValueError(f"trial must be one of 0 … {(self.trials or 0) - 1}, got {s}")
+        one = PAN(**{**self.config, "trials": None})
+        one.load_state_dict({name: state[s] for name, state in self.state_dict().items()})
+        return one.to(next(self.parameters()).device).train(self.training)
+
+    # ------------------------------------------------------------------ files
+
+    def save(self, folder: str | Path) -> None:
+        """Writes the model into a folder: `model.safetensors` and `config.json`."""
+        saving.save(folder, self.config, self.state_dict())
+
+    @staticmethod
+    def load(folder: str | Path) -> PAN:
+        """The model that `save` wrote, ready to predict."""
+        config, state = saving.load(folder)
+        try:
+            model = PAN(**config)
+            model.load_state_dict(state)
+        except (TypeError, RuntimeError, ValueError) as error:
+            raise ValueError(f"{folder} holds no model of this version of panconv: {error}") from None
+        return model.eval()

@@ -1,0 +1,5 @@
+"""Layers."""
+
+from panconv.nn.dropout import Dropout as Dropout
+from panconv.nn.linear import Linear as Linear
+from panconv.nn.pan_conv import PANConv as PANConv

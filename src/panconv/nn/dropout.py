@@ -1,0 +1,55 @@
+"""Dropout of dense or sparse features, which can be keyed so that each trial of a batch drops what it would alone."""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from panconv import random
+from panconv.features import SparseRows
+
+
+class Dropout(nn.Module):
+    """Zeroes each value with probability p while training, and scales the others by 1/(1 − p).
+
+    Of sparse features only the stored values are dropped: the zeros are zeros already. Without `keys` it draws from
+    torch's generator, as any dropout; with `keys` set, a number for one trial or (S,) for S, what is dropped follows
+    from the key and the position alone.
+
+    Shapes:
+        x (N, …) → (N, …); with keys (S,), x (N, F) or (N, S, F) → (N, S, F).
+    """
+
+    keys: Tensor | None = None
+
+    def __init__(self, p: float = 0.5) -> None:
+        super().__init__()
+        if not 0 <= p < 1:
+            raise ValueError(f"dropout must be at least 0 and below 1, got {p}")
+        self.p = p
+        self._position = torch.empty(0, dtype=torch.int32)
+
+    def forward(self, x: Tensor | SparseRows) -> Tensor | SparseRows:
+        if not self.training or self.p == 0:
+            return x
+        if isinstance(x, SparseRows):
+            return x.with_values(self._dropped(x.value, trial_dim=0))
+        return self._dropped(x, trial_dim=1)
+
+    def _dropped(self, x: Tensor, trial_dim: int) -> Tensor:
+        if self.keys is None:
+            return F.dropout(x, self.p)
+        one = x.shape
+        if self.keys.dim():  # (S,): x is shared by the trials, (N, F) or (nnz,), or has their dimension already
+            if x.dim() == trial_dim + 1:
+                x = x.unsqueeze(trial_dim)
+            one = torch.Size([*x.shape[:trial_dim], 1, *x.shape[trial_dim + 1 :]])
+        if self._position.numel() != one.numel() or self._position.device != x.device:
+            self._position = random.position_hash(one.numel(), x.device)
+        keys = self.keys.reshape(*self.keys.shape, *[1] * (x.dim() - trial_dim - 1)) if self.keys.dim() else self.keys
+        keep = random.keep(self._position.reshape(one), keys, self.p)
+        return torch.where(keep, x * (1 / (1 - self.p)), 0)
+
+    def extra_repr(self) -> str:
+        return f"p={self.p}"

@@ -1,0 +1,72 @@
+"""A linear map for one trial or for S trials side by side, of dense or sparse features."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn.parameter import UninitializedParameter
+from torch_geometric.nn.inits import glorot
+
+from panconv.features import SparseRows
+
+
+class Linear(nn.Module):
+    """x·W without a bias.
+
+    Args:
+        in_channels: F, or -1 to take it from the first x.
+        out_channels: O.
+        trials: None for one W (F, O); S for W (S, F, O), a matrix a trial.
+
+    Shapes:
+        x (N, F) → (N, O); with trials, x (N, F) or (N, S, F) → (N, S, O). x may be `SparseRows`.
+    """
+
+    weight: nn.Parameter
+
+    def __init__(self, in_channels: int, out_channels: int, trials: int | None = None) -> None:
+        super().__init__()
+        self.in_channels, self.out_channels, self.trials = in_channels, out_channels, trials
+        if in_channels < 0:
+            self.weight = UninitializedParameter()
+        else:
+            self.weight = nn.Parameter(torch.empty(self._shape()))
+            self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Glorot's uniform start."""
+        if not isinstance(self.weight, UninitializedParameter):
+            glorot(self.weight)
+
+    def forward(self, x: Tensor | SparseRows) -> Tensor:
+        if isinstance(self.weight, UninitializedParameter):
+            self._materialize(x.shape[-1])
+            self.reset_parameters()
+        W = self.weight
+        if isinstance(x, SparseRows):
+            return x @ W
+        if self.trials is None:
+            return x @ W
+        if x.dim() == 2:
+            return (x @ W.transpose(0, 1).flatten(1)).unflatten(1, (self.trials, -1))
+        return torch.einsum("nsf,sfo->nso", x, W)
+
+    def _shape(self) -> tuple[int, ...]:
+        return (*([] if self.trials is None else [self.trials]), self.in_channels, self.out_channels)
+
+    def _materialize(self, in_channels: int) -> None:
+        assert isinstance(self.weight, UninitializedParameter)
+        self.in_channels = in_channels
+        self.weight.materialize(self._shape())
+
+    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *args: Any) -> None:
+        given = state_dict.get(prefix + "weight")
+        if isinstance(self.weight, UninitializedParameter) and isinstance(given, Tensor):
+            if not isinstance(given, UninitializedParameter):
+                self._materialize(given.size(-2))
+        super()._load_from_state_dict(state_dict, prefix, *args)  # type: ignore[no-untyped-call]
+
+    def extra_repr(self) -> str:
+        return f"{self.in_channels}, {self.out_channels}" + (f", trials={self.trials}" if self.trials else "")

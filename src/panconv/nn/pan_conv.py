@@ -1,0 +1,99 @@
+"""`PANConv`: the MET convolution as a PyTorch Geometric layer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch_geometric.nn.inits import zeros
+
+from panconv.features import SparseRows
+from panconv.graph import Adjacency
+from panconv.met import MET, METHODS, check_compatible, checked_method
+from panconv.nn.linear import Linear
+from panconv.nn.prepared import PreparedGraph
+from panconv.paths import PATHS, checked_length
+from panconv.weights import weights_from
+
+
+class PANConv(nn.Module):
+    r"""The path-integral convolution of "PAN: Path Integral Based Convolution for Deep Graph Neural Networks" (2019)
+
+    .. math:: \mathbf{X}' = \mathbf{M} \mathbf{X} \mathbf{W} + \mathbf{b} \qquad \text{(eq. 9)}
+
+    where the MET matrix M sums over all paths up to length L, by one of the paper's seven methods. M is applied
+    exactly and never formed; W goes first when that is the smaller side.
+
+    Args:
+        in_channels: features of a node, or -1 to take them from the first call.
+        out_channels: features of a node afterwards.
+        L: the longest path length; 0 is a linear layer.
+        method: 1 … 7 (see `panconv.METHODS`).
+        weights: the weight of each path length: ``"free"``, ``"boltzmann"`` or ``"power-law"`` (trained), L+1 numbers
+            (fixed), or path weights such as `PowerLaw`; None for the method's natural kind.
+        paths: which paths are counted: ``"walks"``.
+        bias: whether to add a trained bias.
+        trials: S, to hold S independent layers side by side, each with parameters of its own.
+
+    Shapes:
+        x (N, F) → (N, O); with trials, x (N, F) or (N, S, F) → (N, S, O). x may be a torch sparse tensor (N, F).
+
+    >>> conv = PANConv(16, 7, L=2)
+    >>> edge_index = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])
+    >>> conv(torch.randn(3, 16), edge_index).shape
+    torch.Size([3, 7])
+    """
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        L: int = 2,
+        method: int = 5,
+        weights: object = None,
+        paths: str = "walks",
+        bias: bool = True,
+        trials: int | None = None,
+    ) -> None:
+        super().__init__()
+        if paths not in PATHS:
+            raise ValueError(f"paths must be one of {', '.join(PATHS)}, got {paths!r}")
+        self.out_channels, self.trials = out_channels, trials
+        self.L, self.method, self.paths = checked_length(L), checked_method(method), paths
+        self.weights = weights_from(METHODS[method].weights if weights is None else weights, L, trials)
+        check_compatible(method, self.weights)
+        self.lin = Linear(in_channels, out_channels, trials)
+        shape = (out_channels,) if trials is None else (trials, out_channels)
+        self.bias = nn.Parameter(torch.zeros(shape)) if bias else None
+        self._prepared = PreparedGraph()
+
+    @property
+    def in_channels(self) -> int:
+        return self.lin.in_channels
+
+    def reset_parameters(self) -> None:
+        self.lin.reset_parameters()
+        self.weights.reset_parameters()
+        zeros(self.bias)
+
+    def forward(self, x: Tensor | SparseRows, edge_index: Any, edge_weight: Tensor | None = None) -> Tensor:
+        """x through the layer, on an ``edge_index``, an `Adjacency`, or anything an `Adjacency` is made from."""
+        if isinstance(x, Tensor) and x.layout != torch.strided:
+            x = SparseRows.of(x)
+        M = self.met(self._prepared(edge_index, edge_weight, x.shape[0]))
+        if isinstance(x, SparseRows) or self.in_channels < 0 or self.out_channels <= self.in_channels:
+            out = M @ self.lin(x)
+        else:
+            if self.trials is not None and x.dim() == 2:
+                x = x.unsqueeze(1).expand(-1, self.trials, -1)
+            out = self.lin(M @ x)
+        return out if self.bias is None else out + self.bias.to(out.dtype)
+
+    def met(self, adj: Adjacency) -> MET:
+        """The layer's operator M on a graph."""
+        return MET(PATHS[self.paths](adj, self.L), self.weights, self.method)
+
+    def extra_repr(self) -> str:
+        words = f"{self.in_channels}, {self.out_channels}, L={self.L}, method={self.method}, paths={self.paths!r}"
+        return words + (f", trials={self.trials}" if self.trials else "")

@@ -1,0 +1,190 @@
+"""Families of paths: G(n), where G(n)ᵢⱼ sums the weights of the paths of length n from sender j to receiver i.
+
+A family never forms G(n). It offers `terms(x)`, which yields G(0)x, G(1)x … G(L)x, each from the one before, and the
+adjoint `adjoint(v)` = Σₙ G(n)ᵀ vₙ at the same cost. `counts()` gives D_n = G(n)·1, and `scaled()` a twin whose terms
+are D_n⁻¹G(n)x, for lengths at which the counts themselves leave the range of floating point.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from panconv.csr import CSR, rows_of
+from panconv.graph import Adjacency
+from panconv.spmm import spmm
+
+# Counts between these stay far enough inside float32 for the features and weights they are multiplied with.
+_LARGEST, _SMALLEST = 1e30, 1e-30
+
+
+class Counts(NamedTuple):
+    """The row sums D_n of G(n) by their logarithm: on Cora D₂₀₀ spans 10⁰ to 10²³²."""
+
+    log: Tensor  # (L + 1, N) float64, log |D_n|; −∞ where no path arrives
+    sign: Tensor | None  # (L + 1, N), or None where no D_n is negative
+    fit: bool  # whether every D_n and its inverse is well inside float32
+
+
+class Walks:
+    """All walks up to length L: G(n) = Aⁿ (eq. 5).
+
+    Args:
+        adj: the graph, or anything an `Adjacency` is made from.
+        L: the longest length, at least 0; hundreds are fine.
+
+    >>> walks = Walks(torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]]), L=2)
+    >>> torch.stack(list(walks.terms(torch.ones(3))))
+    tensor([[1., 1., 1.],
+            [1., 2., 1.],
+            [2., 2., 2.]])
+    """
+
+    def __init__(self, adj: Adjacency, L: int) -> None:
+        self.adj = Adjacency.of(adj)
+        self.L = checked_length(L)
+
+    @property
+    def num_nodes(self) -> int:
+        return self.adj.num_nodes
+
+    def on(self, base: str) -> Walks:
+        """The same walks on another base: A, A+I or Â."""
+        return Walks(self.adj.base(base), self.L)
+
+    def terms(self, x: Tensor) -> Iterator[Tensor]:
+        """G(0)x, G(1)x … G(L)x for x (N, …)."""
+        yield x
+        for _ in range(self.L):
+            x = spmm(*self.adj.operands(x.dtype), x)
+            yield x
+
+    def adjoint(self, v: Sequence[Tensor | None]) -> Tensor:
+        """Σₙ G(n)ᵀ vₙ by Horner's scheme; None stands for a vₙ of zeros."""
+
+        def back(x: Tensor, n: int) -> Tensor:
+            a, a_t = self.adj.operands(x.dtype)
+            return spmm(a_t, a, x)
+
+        return _horner(v, back)
+
+    def matrices(self, dtype: torch.dtype) -> Iterator[Tensor]:
+        """G(0), G(1) … as sparse matrices: the only thing here whose size is that of Aⁿ."""
+        a, _ = self.adj.operands(dtype)
+        return _powers(self.num_nodes, dtype, [a] * self.L, self.adj.device)
+
+    def counts(self) -> Counts:
+        """D_n = Aⁿ·1, kept with the graph."""
+        return self.adj.cached(("walks", self.L), self._count)
+
+    def scaled(self) -> ScaledWalks:
+        return ScaledWalks(self, self.counts().log)
+
+    def _count(self) -> Counts:
+        ones = torch.ones(self.num_nodes, dtype=torch.float64, device=self.adj.device)
+        D = torch.stack(list(self.terms(ones)))
+        if not torch.compiler.is_compiling():
+            size = D.detach().abs()
+            fit = bool(((size == 0) | ((size >= _SMALLEST) & (size <= _LARGEST))).all())
+        else:  # no looking at values while tracing: bounds known from the graph decide
+            growth, decay = math.log(max(self.adj.growth, 1.0)), math.log(min(max(self.adj.decay, 1e-300), 1.0))
+            fit = self.L * growth < math.log(_LARGEST) and self.L * decay > math.log(_SMALLEST)
+        if fit:
+            zero = D == 0
+            log = D.abs().masked_fill(zero, 1).log().masked_fill(zero, -torch.inf)
+            return Counts(log, D.detach().sign() if self.adj.is_signed else None, fit)
+        if self.adj.is_signed:
+            raise ValueError(
+                f"L = {self.L} is too long for a graph with negative edge weights: its path sums leave the range of "
+                "floating point; take a smaller L, or smaller or positive weights"
+            )
+        return Counts(torch.stack(list(self._log_counts(ones))), None, fit)
+
+    def _log_counts(self, ones: Tensor) -> Iterator[Tensor]:
+        """log D_n = log Σⱼ Aᵢⱼ D_{n−1}(j), each row shifted by its largest term, so that nothing can overflow."""
+        (a, _), row = self.adj.operands(torch.float64), self.adj.row
+        log = torch.zeros_like(ones)
+        yield log
+        for _ in range(self.L):
+            sent = log[a.col]
+            largest = torch.full_like(ones, -torch.inf).scatter_reduce(0, row, sent.detach(), "amax")
+            largest = largest.masked_fill(largest == -torch.inf, 0)
+            total = torch.zeros_like(ones).index_add(0, row, a.value * (sent - largest[row]).exp())
+            empty = total == 0
+            log = (largest + total.masked_fill(empty, 1).log()).masked_fill(empty, -torch.inf)
+            yield log
+
+
+class ScaledWalks:
+    """Walks under D_n⁻¹: the terms are yₙ = D_n⁻¹ Aⁿ x, by the step yₙ = (D_n⁻¹ A D_{n−1}) yₙ₋₁.
+
+    Each step's matrix is stochastic (its rows sum to 1, or to 0 where no walk arrives), so nothing grows with n.
+    """
+
+    def __init__(self, walks: Walks, log_counts: Tensor) -> None:
+        self.adj, self.L, self.num_nodes = walks.adj, walks.L, walks.num_nodes
+        self._log = log_counts  # (L + 1, N) float64
+
+    def terms(self, x: Tensor) -> Iterator[Tensor]:
+        yield x
+        for n in range(1, self.L + 1):
+            x = spmm(*self._step(n, x.dtype), x)
+            yield x
+
+    def adjoint(self, v: Sequence[Tensor | None]) -> Tensor:
+        def back(x: Tensor, n: int) -> Tensor:
+            p, p_t = self._step(n, x.dtype)
+            return spmm(p_t, p, x)
+
+        return _horner(v, back)
+
+    def matrices(self, dtype: torch.dtype) -> Iterator[Tensor]:
+        steps = [self._step(n, dtype)[0] for n in range(1, self.L + 1)]
+        return _powers(self.num_nodes, dtype, steps, self.adj.device)
+
+    def _step(self, n: int, dtype: torch.dtype) -> tuple[CSR, CSR]:
+        """D_n⁻¹ A D_{n−1} and its transpose, with values computed edge by edge in float64."""
+        before, now = self._log[n - 1], self._log[n]
+        now = now.masked_fill(now == -torch.inf, torch.inf)  # 1/0 is 0
+        a, a_t = self.adj.operands(torch.float64)
+        value = a.value * (before[a.col] - now[a.row()]).exp()
+        value_t = a_t.value * (before[rows_of(a_t.crow, a_t.col.numel())] - now[a_t.col]).exp()
+        return a._replace(value=value.to(dtype)), a_t._replace(value=value_t.to(dtype))
+
+
+PATHS = {"walks": Walks}
+
+
+def checked_length(L: int) -> int:
+    """L itself, if it is an integer of at least 0."""
+    if isinstance(L, bool) or not isinstance(L, int):
+        raise TypeError(f"L must be an integer, the longest path length, got {L!r}")
+    if L < 0:
+        raise ValueError(f"L must be at least 0, the longest path length, got {L}")
+    return L
+
+
+def _horner(v: Sequence[Tensor | None], back: object) -> Tensor:
+    """v₀ + B₁(v₁ + B₂(v₂ + …)) with Bₙ = back(·, n)."""
+    assert callable(back) and v[-1] is not None
+    total = v[-1]
+    for n in range(len(v) - 1, 0, -1):
+        total, term = back(total, n), v[n - 1]
+        if term is not None:
+            total = total + term
+    return total
+
+
+def _powers(N: int, dtype: torch.dtype, steps: list[CSR], device: torch.device) -> Iterator[Tensor]:
+    nodes = torch.arange(N, device=device)
+    product = torch.sparse_coo_tensor(torch.stack([nodes, nodes]), torch.ones(N, dtype=dtype, device=device), (N, N))
+    yield product.coalesce()
+    for step in steps:
+        index = torch.stack([step.row(), step.col.long()])
+        matrix = torch.sparse_coo_tensor(index, step.value, (N, N))
+        product = torch.sparse.mm(matrix, product).coalesce()
+        yield product

@@ -1,0 +1,134 @@
+"""The sparse product: the only place where sparse meets dense.
+
+`spmm(a, a_t, x)` is A·x for a CSR matrix A given together with its transpose (which its backward needs), under
+autograd (twice differentiable, in x and in the stored values), `torch.func.grad`, `vmap`, `jvp`, `torch.compile`
+with fullgraph, and autocast.
+
+There are two doors to one kernel, because no single way of registering an operator serves all of these: a
+`torch.library` operator, whose backward the compiler traces but whose forward-mode derivative would silently be zero,
+and an `autograd.Function` with `jvp` and `vmap` rules, which the compiler does not trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from panconv.csr import CSR, rows_of
+
+# Without MKL (ARM, macOS) torch has no CSR product on the CPU; its COO product is plain C++ and runs everywhere.
+_CSR_ON_CPU = torch.backends.mkl.is_available()
+
+
+def spmm(a: CSR, a_t: CSR, x: Tensor) -> Tensor:
+    """A·x.
+
+    Args:
+        a: A, (R, C), with values of x's dtype.
+        a_t: Aᵀ, (C, R); the very same as `a` where A is symmetric.
+        x: (C, …), float32 or float64.
+
+    Returns:
+        (R, …)
+    """
+    flat = x.reshape(x.size(0), -1)  # (C, K)
+    product = torch.ops.panconv.spmm if torch.compiler.is_compiling() else _SpMM.apply
+    return product(*a, *a_t, flat).reshape(-1, *x.shape[1:])
+
+
+def _kernel(
+    crow: Tensor, col: Tensor, value: Tensor, crow_t: Tensor, col_t: Tensor, value_t: Tensor, x: Tensor
+) -> Tensor:
+    R, C = crow.numel() - 1, crow_t.numel() - 1
+    # Autocast would hand the product half-precision operands, which no CPU kernel takes.
+    with torch.autocast(x.device.type, enabled=False):
+        if x.is_cuda or _CSR_ON_CPU:
+            matrix = torch.sparse_csr_tensor(crow, col, value, (R, C), check_invariants=False)
+        else:
+            index = torch.stack([rows_of(crow, col.numel()), col.long()])
+            matrix = torch.sparse_coo_tensor(index, value, (R, C), is_coalesced=True, check_invariants=False)
+        return matrix @ x
+
+
+def _entrywise(g: Tensor, x: Tensor, crow: Tensor, col: Tensor) -> Tensor:
+    """The gradient of the stored values: <g[row], x[col]> per entry."""
+    return (g[rows_of(crow, col.numel())] * x[col]).sum(-1)
+
+
+def _backward(ctx: Any, g: Tensor, product: Callable[..., Tensor]) -> tuple[Tensor | None, ...]:
+    a, a_t, x = ctx.saved_tensors[:3], ctx.saved_tensors[3:6], ctx.saved_tensors[6]
+    grad_value = _entrywise(g, x, *a[:2]) if ctx.needs_input_grad[2] else None
+    grad_x = product(*a_t, *a, g) if ctx.needs_input_grad[6] else None
+    return None, None, grad_value, None, None, None, grad_x
+
+
+class _SpMM(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        crow: Tensor, col: Tensor, value: Tensor, crow_t: Tensor, col_t: Tensor, value_t: Tensor, x: Tensor
+    ) -> Tensor:
+        return _kernel(crow, col, value, crow_t, col_t, value_t, x)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Tensor, ...], output: Tensor) -> None:
+        ctx.save_for_backward(*inputs)
+        ctx.save_for_forward(*inputs)
+
+    @staticmethod
+    def backward(ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
+        return _backward(ctx, g, _SpMM.apply)
+
+    @staticmethod
+    def jvp(ctx: Any, *tangents: Tensor | None) -> Tensor:
+        a, a_t, x = ctx.saved_tensors[:3], ctx.saved_tensors[3:6], ctx.saved_tensors[6]
+        dvalue, dvalue_t, dx = tangents[2], tangents[5], tangents[6]
+        out = torch.zeros((), dtype=x.dtype, device=x.device)
+        if dx is not None:
+            out = out + _SpMM.apply(*a, *a_t, dx)
+        if dvalue is not None:
+            dvalue_t = a_t[2] if dvalue_t is None else dvalue_t
+            out = out + _SpMM.apply(a[0], a[1], dvalue, a_t[0], a_t[1], dvalue_t, x)
+        return out
+
+    @staticmethod
+    def vmap(info: Any, in_dims: tuple[int | None, ...], *args: Tensor) -> tuple[Tensor, int]:
+        crow, col, value, crow_t, _, _, x = args
+        if in_dims[2] is None and in_dims[5] is None:  # one matrix: the batch becomes more columns of one product
+            assert in_dims[6] is not None
+            stacked = x.movedim(in_dims[6], 1)  # (C, B, K)
+            out = _SpMM.apply(*args[:6], stacked.reshape(crow_t.numel() - 1, -1))
+            return out.reshape(out.size(0), *stacked.shape[1:]), 1
+        # A matrix per sample: plain gather and sum.
+        value = value.unsqueeze(0) if in_dims[2] is None else value.movedim(in_dims[2], 0)  # (B or 1, nnz)
+        x = x.unsqueeze(0) if in_dims[6] is None else x.movedim(in_dims[6], 0)  # (B or 1, C, K)
+        messages = value.unsqueeze(-1) * x[:, col]  # (B, nnz, K)
+        out = messages.new_zeros(messages.size(0), crow.numel() - 1, messages.size(2))
+        return out.index_add(1, rows_of(crow, col.numel()), messages), 0
+
+
+_library = torch.library.Library("panconv", "DEF")
+_library.define(
+    "spmm(Tensor crow, Tensor col, Tensor value, Tensor crow_t, Tensor col_t, Tensor value_t, Tensor x) -> Tensor"
+)
+_library.impl("spmm", _kernel, "CompositeExplicitAutograd")
+
+
+@torch.library.register_fake("panconv::spmm", lib=_library)
+def _fake(
+    crow: Tensor, col: Tensor, value: Tensor, crow_t: Tensor, col_t: Tensor, value_t: Tensor, x: Tensor
+) -> Tensor:
+    return x.new_empty(crow.numel() - 1, x.size(1))
+
+
+def _library_backward(ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:
+    return _backward(ctx, g, torch.ops.panconv.spmm)
+
+
+def _library_setup(ctx: Any, inputs: tuple[Tensor, ...], output: Tensor) -> None:
+    ctx.save_for_backward(*inputs)
+
+
+torch.library.register_autograd("panconv::spmm", _library_backward, setup_context=_library_setup, lib=_library)

@@ -1,0 +1,239 @@
+"""Where the weight wₙ of a path of length n comes from: trained freely, fixed, a Boltzmann factor, or a power law.
+
+Each is a module that returns w of shape (L + 1,), or (L + 1, S) for S trials side by side. Parameters keep the trial
+first, (S, …), so that the state of S trials is the stack of S single states.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+
+class PathWeights(nn.Module):
+    """Base of the path weights. `forward()` is w; `log()` is log w where w is positive by construction."""
+
+    positive = False
+    L: int
+
+    def forward(self) -> Tensor:  # (L + 1,) or (L + 1, S)
+        raise NotImplementedError
+
+    def log(self) -> Tensor:
+        """log |w|; −∞ where w is 0."""
+        return self().abs().log()
+
+    def reset_parameters(self) -> None:
+        """Back to the start."""
+
+    def spec(self) -> dict[str, Any]:
+        """What `weights_from` needs to make it again, as plain JSON."""
+        raise NotImplementedError
+
+    def extra_repr(self) -> str:
+        return ", ".join(f"{key}={value}" for key, value in self.spec().items() if key != "kind")
+
+
+class Free(PathWeights):
+    """k(n) trained without constraint, for the methods that do not divide by Z (eq. 10).
+
+    Args:
+        k: the start, (L + 1,) or (L + 1, S).
+    """
+
+    def __init__(self, k: Tensor | Sequence[float]) -> None:
+        super().__init__()
+        start = _as_weights(k, "k")
+        self.L = start.size(0) - 1
+        self._start = start
+        self.k = nn.Parameter(_flip(start).clone())
+
+    def forward(self) -> Tensor:
+        return _flip(self.k)
+
+    def reset_parameters(self) -> None:
+        with torch.no_grad():
+            self.k.copy_(_flip(self._start))
+
+    def spec(self) -> dict[str, Any]:
+        return {"kind": "free", "k": self._start.tolist()}
+
+
+class Fixed(PathWeights):
+    """k(n) given and left alone. Negative ones are legal where Z stays positive.
+
+    Args:
+        k: (L + 1,) or (L + 1, S).
+    """
+
+    k: Tensor
+
+    def __init__(self, k: Tensor | Sequence[float]) -> None:
+        super().__init__()
+        start = _as_weights(k, "k")
+        self.L = start.size(0) - 1
+        self.register_buffer("k", _flip(start).contiguous())
+        self.positive = bool((start >= 0).all())
+
+    def forward(self) -> Tensor:
+        return _flip(self.k)
+
+    def spec(self) -> dict[str, Any]:
+        return {"kind": "fixed", "k": self().tolist()}
+
+
+class Boltzmann(PathWeights):
+    """wₙ = exp(−E(n)/T) with trained energies (eq. 7), positive whatever the energies.
+
+    Args:
+        energies: the start of E(n), (L + 1,) or (L + 1, S); zeros weight every length alike.
+        temperature: T > 0, kept fixed: only E/T matters, and E is trained.
+    """
+
+    positive = True
+
+    def __init__(self, energies: Tensor | Sequence[float], temperature: float = 1.0) -> None:
+        super().__init__()
+        start = _as_weights(energies, "energies")
+        self.L = start.size(0) - 1
+        self.temperature = _checked_positive(temperature, "temperature")
+        self._start = start
+        self.energies = nn.Parameter(_flip(start).clone())
+
+    def forward(self) -> Tensor:
+        return self.log().exp()
+
+    def log(self) -> Tensor:
+        return -_flip(self.energies) / self.temperature
+
+    def reset_parameters(self) -> None:
+        with torch.no_grad():
+            self.energies.copy_(_flip(self._start))
+
+    def spec(self) -> dict[str, Any]:
+        return {"kind": "boltzmann", "energies": self._start.tolist(), "temperature": self.temperature}
+
+
+class PowerLaw(PathWeights):
+    """wₙ = exp(−n^α/T): one trained number, the temperature (Section 4.2). T → 0 leaves the identity, an MLP.
+
+    Args:
+        L: the longest length.
+        alpha: α ≥ 1.
+        temperature: the start of T > 0, a number, or (S,) for S trials.
+        trained: whether T is trained (through log T, so that it stays positive) or fixed.
+    """
+
+    positive = True
+    log_temperature: Tensor
+
+    def __init__(
+        self, L: int, alpha: float = 1.0, temperature: float | Sequence[float] | Tensor = 1.0, trained: bool = True
+    ) -> None:
+        super().__init__()
+        if not (math.isfinite(alpha) and alpha >= 1):
+            raise ValueError(f"alpha must be at least 1 for E(n) = n^alpha, got {alpha}")
+        start = torch.as_tensor(temperature, dtype=torch.get_default_dtype()).log()
+        if start.dim() > 1 or not bool(torch.isfinite(start).all()):
+            raise ValueError(f"temperature must be positive and finite, a number or (S,), got {temperature}")
+        self.L, self.alpha, self.trained = L, float(alpha), trained
+        self._start = start
+        if trained:
+            self.log_temperature = nn.Parameter(start.clone())
+        else:
+            self.register_buffer("log_temperature", start.clone())
+
+    @property
+    def temperature(self) -> Tensor:
+        """T, () or (S,)."""
+        return self.log_temperature.exp()
+
+    def forward(self) -> Tensor:
+        return self.log().exp()
+
+    def log(self) -> Tensor:
+        beta = (-self.log_temperature).exp()
+        n = torch.arange(self.L + 1, dtype=beta.dtype, device=beta.device)
+        return -(n**self.alpha).reshape(-1, *[1] * beta.dim()) * beta
+
+    def reset_parameters(self) -> None:
+        with torch.no_grad():
+            self.log_temperature.copy_(self._start)
+
+    def spec(self) -> dict[str, Any]:
+        temperature = self._start.exp().tolist()
+        return {"kind": "power-law", "alpha": self.alpha, "temperature": temperature, "trained": self.trained}
+
+
+def weights_from(spec: object, L: int, trials: int | None = None) -> PathWeights:
+    """Path weights of length L + 1 from what a user writes.
+
+    Args:
+        spec: ``"free"`` (from 1/(L+1)), ``"boltzmann"`` (from E = 0), ``"power-law"`` (T from 1); the fixed k(n) as
+            numbers; the dict that `PathWeights.spec` returns; or path weights, taken as they are.
+        L: the longest length.
+        trials: S, to make named weights for S trials side by side.
+    """
+    shape = (L + 1,) if trials is None else (L + 1, trials)
+    named: dict[str, Callable[[], PathWeights]] = {
+        "free": lambda: Free(torch.full(shape, 1 / (L + 1))),
+        "boltzmann": lambda: Boltzmann(torch.zeros(shape)),
+        "power-law": lambda: PowerLaw(L, temperature=torch.ones(shape[1:])),
+    }
+    if isinstance(spec, dict):
+        weights = _from_dict(dict(spec), L, trials)
+    elif isinstance(spec, str):
+        if spec not in named:
+            raise ValueError(f"weights must be one of {', '.join(named)}, or L+1 numbers to fix, got {spec!r}")
+        weights = named[spec]()
+    else:
+        weights = spec if isinstance(spec, PathWeights) else Fixed(_spread(_as_weights(spec, "weights"), 1, trials))
+    if weights.L != L:
+        raise ValueError(f"weights must have L+1 = {L + 1} entries, n = 0 … {L}, got {weights.L + 1}")
+    return weights
+
+
+def _from_dict(spec: dict[str, Any], L: int, trials: int | None) -> PathWeights:
+    kind = spec.pop("kind", None)
+    if kind == "power-law":
+        return PowerLaw(L, **{**spec, "temperature": _spread(torch.tensor(spec.get("temperature", 1.0)), 0, trials)})
+    if kind == "boltzmann":
+        return Boltzmann(_spread(torch.tensor(spec["energies"]), 1, trials), spec.get("temperature", 1.0))
+    if kind in ("free", "fixed"):
+        return (Free if kind == "free" else Fixed)(_spread(torch.tensor(spec["k"]), 1, trials))
+    raise ValueError(f"weights of kind {kind!r} are not known: free, fixed, boltzmann, power-law")
+
+
+def _spread(start: Tensor, dim: int, trials: int | None) -> Tensor:
+    """A single trial's start, which has `dim` dimensions, for S trials alike: (…, S)."""
+    return start if trials is None or start.dim() > dim else start.unsqueeze(-1).expand(*start.shape, trials)
+
+
+def _flip(w: Tensor) -> Tensor:
+    """(L + 1, S) from (S, L + 1) and back; a single trial's (L + 1,) stays."""
+    return w.mT if w.dim() == 2 else w
+
+
+def _as_weights(values: object, name: str) -> Tensor:
+    try:
+        weights = torch.as_tensor(values)
+    except (TypeError, ValueError, RuntimeError):
+        raise TypeError(f"{name} must be numbers, one a path length n = 0 … L, got {values!r}") from None
+    if not weights.is_floating_point():
+        weights = weights.to(torch.get_default_dtype())
+    weights = weights.detach().clone()
+    if weights.dim() not in (1, 2) or weights.size(0) == 0:
+        raise ValueError(f"{name} must have shape (L+1,) or (L+1, S), got {tuple(weights.shape)}")
+    if not bool(torch.isfinite(weights).all()):
+        raise ValueError(f"{name} must be finite, got {weights.tolist()}")
+    return weights
+
+
+def _checked_positive(value: float, name: str) -> float:
+    if not (math.isfinite(value) and value > 0):
+        raise ValueError(f"{name} must be positive and finite, got {value}")
+    return float(value)
