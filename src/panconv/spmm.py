@@ -34,9 +34,9 @@ def spmm(a: CSR, a_t: CSR, x: Tensor) -> Tensor:
     Returns:
         (R, …)
     """
-    flat = x.reshape(x.size(0), -1)  # (C, K)
+    flat = x.flatten(1) if x.dim() > 1 else x.unsqueeze(1)  # (C, K)
     product = torch.ops.panconv.spmm if torch.compiler.is_compiling() else _SpMM.apply
-    return product(*a, *a_t, flat).reshape(-1, *x.shape[1:])
+    return product(*a, *a_t, flat).reshape(a.crow.numel() - 1, *x.shape[1:])
 
 
 def _kernel(
@@ -95,11 +95,11 @@ class _SpMM(torch.autograd.Function):
 
     @staticmethod
     def vmap(info: Any, in_dims: tuple[int | None, ...], *args: Tensor) -> tuple[Tensor, int]:
-        crow, col, value, crow_t, _, _, x = args
+        crow, col, value, _, _, _, x = args
         if in_dims[2] is None and in_dims[5] is None:  # one matrix: the batch becomes more columns of one product
             assert in_dims[6] is not None
             stacked = x.movedim(in_dims[6], 1)  # (C, B, K)
-            out = _SpMM.apply(*args[:6], stacked.reshape(crow_t.numel() - 1, -1))
+            out = _SpMM.apply(*args[:6], stacked.flatten(1))
             return out.reshape(out.size(0), *stacked.shape[1:]), 1
         # A matrix per sample: plain gather and sum.
         value = value.unsqueeze(0) if in_dims[2] is None else value.movedim(in_dims[2], 0)  # (B or 1, nnz)

@@ -1,0 +1,1 @@
+"""The paper's settings, figures and plots."""

@@ -1,0 +1,14 @@
+import pytest
+import torch
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "panconv", deadline=None, derandomize=True, max_examples=40, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("panconv")
+torch.set_num_threads(1)  # the tests run side by side
+
+
+@pytest.fixture(autouse=True)
+def seeded():
+    torch.manual_seed(0)

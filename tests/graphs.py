@@ -1,0 +1,81 @@
+"""Random graphs for hypothesis, and the dense references that the package is held against."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from hypothesis import strategies as st
+from torch import Tensor
+
+from panconv import METHODS
+
+
+@dataclass
+class Graph:
+    edge_index: Tensor  # (2, E)
+    edge_weight: Tensor | None  # (E,)
+    num_nodes: int
+
+    def dense(self) -> Tensor:
+        """A[receiver, sender], edge by edge: repeated edges are one edge, or add where they are weighted."""
+        A = torch.zeros(self.num_nodes, self.num_nodes, dtype=torch.float64)
+        for e, (source, target) in enumerate(self.edge_index.T.tolist()):
+            if self.edge_weight is None:
+                A[target, source] = 1
+            else:
+                A[target, source] += self.edge_weight[e]
+        return A
+
+
+@st.composite
+def graphs(draw, min_nodes: int = 0, max_nodes: int = 7, weighted: bool | None = None) -> Graph:
+    """Directed or undirected, weighted or not, with isolated nodes, self-loops, repeated edges; empty, one node."""
+    N = draw(st.integers(min_nodes, max_nodes))
+    node = st.integers(0, max(N - 1, 0))
+    pairs = draw(st.lists(st.tuples(node, node), max_size=3 * N)) if N else []
+    if draw(st.booleans()):
+        pairs += [(b, a) for a, b in pairs]
+    weight = None
+    if draw(st.booleans()) if weighted is None else weighted:
+        numbers = st.floats(0.125, 4, width=32)
+        weight = torch.tensor([draw(numbers) for _ in pairs], dtype=torch.float64)
+    return Graph(torch.tensor(pairs, dtype=torch.long).reshape(-1, 2).T, weight, N)
+
+
+def inverse(v: Tensor, power: float) -> Tensor:
+    """v^−power, where 1/0 is 0."""
+    return torch.where(v == 0, 0.0, v.abs().clamp(min=1e-300) ** -power)
+
+
+def dense_base(A: Tensor, base: str) -> Tensor:
+    if base == "A":
+        return A
+    with_loops = A + torch.eye(len(A), dtype=A.dtype)
+    root = inverse(with_loops.sum(1), 0.5)
+    return with_loops if base == "A+I" else root[:, None] * with_loops * root[None, :]
+
+
+def dense_met(A: Tensor, w: Tensor, method: int) -> tuple[Tensor, Tensor]:
+    """M and Z of the paper's appendix, written out with dense powers."""
+    rule = METHODS[method]
+    B = dense_base(A, rule.base)
+    M, Z = torch.zeros_like(A), A.new_zeros(len(A))
+    for n in range(len(w)):
+        G = torch.linalg.matrix_power(B, n)
+        D = G.sum(1)
+        Z = Z + w[n] * D
+        if rule.per_length == "row":
+            G = inverse(D, 1)[:, None] * G
+        elif rule.per_length == "sym":
+            G = inverse(D, 0.5)[:, None] * G * inverse(D, 0.5)[None, :]
+        M = M + w[n] * G
+    if rule.overall == "row":
+        M = inverse(Z, 1)[:, None] * M
+    elif rule.overall == "sym":
+        M = inverse(Z, 0.5)[:, None] * M * inverse(Z, 0.5)[None, :]
+    return M, Z
+
+
+# A small graph with a bit of everything that is legal: weights aside.
+TRIANGLE_AND_TAIL = torch.tensor([[0, 1, 1, 2, 2, 0, 2, 3], [1, 0, 2, 1, 0, 2, 3, 2]])  # 4 nodes, undirected
