@@ -83,6 +83,10 @@ class MET:
 
     def __matmul__(self, x: Tensor) -> Tensor:
         """M·x for x (N,) or (N, …); with weights of S trials, for x (N, S, …)."""
+        return self.apply(x)
+
+    def apply(self, x: Tensor) -> Tensor:
+        """M @ x under a name that torch.compile can trace."""
         dtype = self._checked_operand(x)
         plan = self._plan(dtype)
         y = plan.applied(x.to(dtype)) if not self._transposed else plan.adjoint(x.to(dtype))
@@ -126,7 +130,7 @@ class MET:
         if self.rule.overall is None:
             return w.expand(w.size(0), self.paths.num_nodes, *w.shape[2:])
         counts = self.paths.counts()
-        share = self._log_w() + _match(counts.log, w.dim()) - _finite(self._log_partition(counts))
+        share = self._log_w(torch.float64) + _match(counts.log, w.dim()) - _finite(self._log_partition(counts))
         return (self._signs(counts) * share.exp()).to(w.dtype)
 
     def __repr__(self) -> str:
@@ -140,8 +144,8 @@ class MET:
         """w as (L+1, 1) or (L+1, 1, S): ready for nodes in the middle."""
         return self.weights().unsqueeze(1)
 
-    def _log_w(self) -> Tensor:
-        return self.weights.log().unsqueeze(1)
+    def _log_w(self, dtype: torch.dtype) -> Tensor:
+        return self.weights.log().to(dtype).unsqueeze(1)
 
     def _trials(self) -> int | None:
         w = self.weights()
@@ -158,7 +162,7 @@ class MET:
 
     def _log_partition(self, counts: Counts) -> Tensor:
         """log Σₙ wₙ D_n(i), shifted by its largest term; −∞ where no path arrives."""
-        terms = self._log_w() + _match(counts.log, self._w().dim())  # (L+1, N[, S])
+        terms = self._log_w(counts.log.dtype) + _match(counts.log, self._w().dim())  # (L+1, N[, S])
         largest = _finite(terms.detach().amax(0))
         sign = self._signs(counts)
         total = (sign * (terms - largest).exp()).sum(0)
@@ -188,7 +192,7 @@ class MET:
             if rule.overall:
                 log_Z = self._log_partition(counts._replace(log=counts.log.to(exact)))
                 share = {"row": 1.0, "sym": 0.5}[rule.overall]
-                left_log = left_log + self._log_w() - share * _finite(log_Z)
+                left_log = left_log + self._log_w(exact) - share * _finite(log_Z)
                 if rule.overall == "sym":
                     right, left_log = _halved(log_Z, left_log, None if fit else self._centre(log_Z))
                 left = left_log.exp()

@@ -24,8 +24,8 @@ class PathWeights(nn.Module):
         raise NotImplementedError
 
     def log(self) -> Tensor:
-        """log |w|; −∞ where w is 0."""
-        return self().abs().log()
+        """log |w|; −∞ where w is 0. In float64, since the logarithm of a float32 has lost half its digits."""
+        return self().double().abs().log()
 
     def reset_parameters(self) -> None:
         """Back to the start."""

@@ -83,11 +83,11 @@ class PANConv(nn.Module):
             x = SparseRows.of(x)
         M = self.met(self._prepared(edge_index, edge_weight, x.shape[0]))
         if isinstance(x, SparseRows) or self.in_channels < 0 or self.out_channels <= self.in_channels:
-            out = M @ self.lin(x)
+            out = M.apply(self.lin(x))
         else:
             if self.trials is not None and x.dim() == 2:
                 x = x.unsqueeze(1).expand(-1, self.trials, -1)
-            out = self.lin(M @ x)
+            out = self.lin(M.apply(x))
         return out if self.bias is None else out + self.bias.to(out.dtype)
 
     def met(self, adj: Adjacency) -> MET:

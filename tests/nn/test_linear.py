@@ -1,0 +1,42 @@
+import copy
+
+import pytest
+import torch
+from torch.nn.parameter import UninitializedParameter
+
+from panconv.features import SparseRows
+from panconv.nn import Linear
+from panconv.testing import close
+
+
+def test_one_matrix_or_one_a_trial_dense_or_sparse():
+    x = torch.randn(6, 5) * (torch.rand(6, 5) < 0.5)
+    one, many = Linear(5, 3), Linear(5, 3, trials=4)
+    close(one(x), x @ one.weight)
+    torch.testing.assert_close(one(SparseRows.of(x.to_sparse())), one(x))
+    expected = torch.stack([x @ W for W in many.weight], dim=1)
+    torch.testing.assert_close(many(x), expected)
+    torch.testing.assert_close(many(SparseRows.of(x.to_sparse())), expected)
+    torch.testing.assert_close(many(x.unsqueeze(1).expand(6, 4, 5)), expected)
+
+
+def test_glorot_start_of_each_trial():
+    weight = Linear(40, 60, trials=50).weight
+    bound = (6 / 100) ** 0.5
+    assert weight.abs().max() <= bound
+    assert weight.abs().max() > 0.95 * bound
+
+
+@pytest.mark.parametrize("trials", [None, 2])
+def test_lazy_width(trials):
+    lazy, known = Linear(-1, 3, trials), Linear(5, 3, trials)
+    assert isinstance(lazy.weight, UninitializedParameter)
+    fresh, loaded = copy.deepcopy(lazy), Linear(-1, 3, trials)
+    x = torch.randn(6, 5)
+    assert lazy(x).shape[-1] == 3
+    assert lazy.in_channels == 5
+    loaded.load_state_dict(known.state_dict())
+    close(loaded(x), known(x))
+    assert loaded.in_channels == 5
+    fresh.reset_parameters()
+    assert isinstance(fresh.weight, UninitializedParameter)

@@ -1,0 +1,284 @@
+import copy
+import pickle
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from torch_geometric.data import Batch, Data
+from torch_geometric.nn import GCNConv, Sequential
+
+from graphs import TRIANGLE_AND_TAIL, dense_met, graphs
+from panconv import METHODS, Adjacency, PANConv, PowerLaw
+from panconv.testing import assert_equivariant, assert_gradients, close
+
+EDGES = TRIANGLE_AND_TAIL
+
+
+@pytest.fixture
+def x():
+    return torch.randn(4, 5)
+
+
+@given(graphs(min_nodes=1))
+def test_layer_is_mxw_plus_b_either_way_round(graph):
+    for method in METHODS:
+        for out_channels in (2, 9):  # W first, and W last
+            conv = PANConv(5, out_channels, method=method).double()
+            torch.nn.init.normal_(conv.bias)
+            x = torch.randn(graph.num_nodes, 5, dtype=torch.float64)
+            M, _ = dense_met(graph.dense(), conv.weights(), method)
+            close(conv(x, graph.edge_index, graph.edge_weight), M @ x @ conv.lin.weight + conv.bias)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_trials_side_by_side_are_the_layers_alone(method):
+    for out_channels in (2, 9):
+        many = PANConv(5, out_channels, method=method, trials=3)
+        torch.nn.init.normal_(many.bias)
+        shared, own = torch.randn(4, 5), torch.randn(4, 3, 5)
+        for s in range(3):
+            one = PANConv(5, out_channels, method=method)
+            one.load_state_dict({name: state[s] for name, state in many.state_dict().items()})
+            torch.testing.assert_close(many(shared, EDGES)[:, s], one(shared, EDGES))
+            torch.testing.assert_close(many(own, EDGES)[:, s], one(own[:, s], EDGES))
+
+
+def test_sparse_features(x):
+    x = x * (x > 0)
+    for conv in (PANConv(5, 2), PANConv(5, 9), PANConv(5, 2, trials=3)):
+        for form in (x.to_sparse(), x.to_sparse_csr()):
+            torch.testing.assert_close(conv(form, EDGES), conv(x, EDGES))
+
+
+def test_every_form_of_a_graph(x):
+    conv = PANConv(5, 2)
+    adj = Adjacency.from_edge_index(EDGES)
+    dense = adj.to_dense()
+    for form in (adj, dense.to_sparse(), dense.to_sparse_csr(), EDGES.numpy(), EDGES.int()):
+        close(conv(x, form), conv(x, EDGES))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_equivariant(method):
+    assert_equivariant(PANConv(5, 2, method=method), torch.randn(4, 5), EDGES, torch.rand(8) + 0.1)
+
+
+def test_reset_and_repr():
+    conv = PANConv(5, 2, method=2)
+    with torch.no_grad():
+        conv.weights.energies.add_(1)
+        conv.bias.add_(1)
+    conv.reset_parameters()
+    assert conv.weights().tolist() == [1, 1, 1]
+    assert conv.bias.abs().sum() == 0
+    assert "PANConv(\n  5, 2, L=2, method=2, paths='walks'" in repr(conv)
+    assert PANConv(5, 2, bias=False).bias is None
+
+
+def test_lazy_channels(x):
+    conv = PANConv(-1, 2)
+    assert conv(x, EDGES).shape == (4, 2)
+    assert conv.in_channels == 5
+    other = PANConv(-1, 2)
+    other.load_state_dict(conv.state_dict())
+    close(other(x, EDGES), conv(x, EDGES))
+
+
+def test_in_a_batch_graphs_do_not_meet(x):
+    conv = PANConv(5, 2, method=7)
+    one, two = Data(x=x, edge_index=EDGES), Data(x=torch.randn(3, 5), edge_index=torch.tensor([[0, 1], [1, 0]]))
+    batch = Batch.from_data_list([one, two])
+    torch.testing.assert_close(
+        conv(batch.x, batch.edge_index), torch.cat([conv(g.x, g.edge_index) for g in (one, two)])
+    )
+
+
+def test_in_pyg_sequential(x):
+    torch.manual_seed(1)
+    model = Sequential(
+        "x, edge_index",
+        [(PANConv(5, 8), "x, edge_index -> x"), torch.nn.ReLU(), (GCNConv(8, 2), "x, edge_index -> x")],
+    )
+    assert model(x, EDGES).shape == (4, 2)
+
+
+def test_copies_states_pickles_and_dtypes(x):
+    conv = PANConv(5, 2)
+    expected = conv(x, EDGES)
+    state = copy.deepcopy(conv.state_dict())
+    other = PANConv(5, 2)
+    other.load_state_dict(state)
+    for twin in (other, copy.deepcopy(conv), pickle.loads(pickle.dumps(conv)), conv.to("cpu")):
+        close(twin(x, EDGES), expected)
+    double = copy.deepcopy(conv).double()(x.double(), EDGES)
+    assert double.dtype == torch.float64
+    torch.testing.assert_close(double.float(), expected)
+
+
+def test_inference_mode_before_training(x):
+    conv = PANConv(5, 2)
+    with torch.inference_mode():
+        expected = conv(x, EDGES)
+        inside = EDGES.clone()  # an inference tensor, which has no version
+        close(conv(x, inside), expected)
+        inside[:, :2] = 0
+        assert not torch.equal(conv(x, inside), expected)
+    conv(x, EDGES).sum().backward()
+    assert conv.lin.weight.grad is not None
+
+
+def test_deterministic_algorithms(x):
+    torch.use_deterministic_algorithms(True)
+    try:
+        for method in METHODS:
+            conv = PANConv(5, 2, method=method)
+            conv(x, EDGES, torch.rand(8, requires_grad=True)).sum().backward()
+    finally:
+        torch.use_deterministic_algorithms(False)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_autocast_and_scaler(x, method):
+    conv = PANConv(5, 2, method=method)
+    optimizer = torch.optim.SGD(conv.parameters(), lr=0.1)
+    scaler = torch.amp.GradScaler("cpu")
+    expected = conv(x, EDGES)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        y = conv(x, EDGES)
+        loss = y.float().square().mean()
+    torch.testing.assert_close(y.float(), expected, rtol=0.05, atol=0.05)
+    before = conv.lin.weight.detach().clone()
+    scaler.scale(loss).backward()
+    scaler.step(optimizer)
+    scaler.update()
+    assert torch.isfinite(conv.lin.weight).all()
+    assert not torch.equal(before, conv.lin.weight)
+
+
+@pytest.mark.parametrize("backend", ["aot_eager", "inductor"])
+@pytest.mark.parametrize("warm", [False, True])
+def test_compiled_whole(x, backend, warm):
+    """Forward and backward, on a graph seen for the first time and on one that is prepared."""
+    directed = torch.tensor([[0, 1, 2, 3, 3], [1, 2, 0, 0, 3]])
+    for method in (2, 4, 5) if backend == "inductor" else METHODS:
+        torch.compiler.reset()
+        conv = PANConv(5, 2, method=method)
+        for edges in (EDGES, directed):
+            adj = Adjacency.from_edge_index(edges)
+            if warm:
+                conv(x, adj)
+            expected = torch.autograd.grad(conv(x, Adjacency.from_edge_index(edges)).sin().sum(), conv.parameters())
+            compiled = torch.compile(conv, fullgraph=True, backend=backend)
+            ours = torch.autograd.grad(compiled(x, adj).sin().sum(), conv.parameters())
+            for a, b in zip(ours, expected, strict=True):
+                torch.testing.assert_close(a, b)
+
+
+def test_func_grad_and_vmap_over_models(x):
+    adj = Adjacency.from_edge_index(EDGES)
+    convs = [PANConv(5, 2, method=2) for _ in range(3)]
+    state, buffers = torch.func.stack_module_state(convs)
+
+    def loss(state, buffers):
+        return torch.func.functional_call(convs[0], (state, buffers), (x, adj)).sin().sum()
+
+    for graph in (adj, Adjacency.from_edge_index(EDGES)):  # warm, and first seen inside a transform
+        adj = graph
+        together = torch.func.vmap(torch.func.grad(loss))(state, buffers)
+        for s, conv in enumerate(convs):
+            alone = torch.autograd.grad(conv(x, graph).sin().sum(), conv.parameters())
+            for (name, gradient), expected in zip(together.items(), alone, strict=True):
+                torch.testing.assert_close(gradient[s], expected, msg=name)
+        conv(x, graph).sum().backward()  # what was kept is still of use
+
+
+def test_a_graph_is_prepared_once(x, monkeypatch):
+    made = []
+    build = Adjacency.from_edge_index
+    monkeypatch.setattr(Adjacency, "from_edge_index", lambda *a, **k: made.append(1) or build(*a, **k))
+    conv = PANConv(5, 2)
+    for _ in range(3):
+        conv(x, EDGES)
+    assert len(made) == 1
+    weight = torch.rand(8)
+    for _ in range(3):
+        conv(x, EDGES, weight)
+    assert len(made) == 2
+    conv(x, EDGES.clone())
+    assert len(made) == 3
+
+
+def test_what_changed_in_place_is_never_served_stale(x):
+    conv = PANConv(5, 2)
+
+    def fresh(edges, weight=None):
+        return PANConv.forward(copy.deepcopy(conv), x, edges.clone(), None if weight is None else weight.clone())
+
+    array = EDGES.numpy().copy()
+    shared, weight = torch.from_numpy(array), torch.rand(8)
+    conv(x, shared)
+    array[:, :2] = 3  # torch does not see this
+    close(conv(x, shared), fresh(shared))
+    shared[:, 2:4] = 0
+    close(conv(x, shared), fresh(shared))
+    shared.data[:, 4:6] = 1
+    close(conv(x, shared), fresh(shared))
+    conv(x, shared, weight)
+    weight[0] = 7
+    close(conv(x, shared, weight), fresh(shared, weight))
+    weight.numpy()[1] = 9
+    close(conv(x, shared, weight), fresh(shared, weight))
+    close(conv(x, shared), fresh(shared))
+    more = torch.randn(6, 5)
+    assert conv(more, shared).shape == (6, 2)  # the same edges among more nodes
+
+
+def test_trained_edge_weights_step_after_step(x):
+    conv = PANConv(5, 2)
+    weight = torch.rand(8, requires_grad=True)
+    optimizer = torch.optim.SGD([weight], lr=0.1)
+    for _ in range(3):
+        optimizer.zero_grad()
+        conv(x, EDGES, weight).square().sum().backward()
+        optimizer.step()
+    double = copy.deepcopy(conv).double()
+    wide = (torch.rand(8, dtype=torch.float64) + 0.1).requires_grad_()
+    assert_gradients(lambda: double(x.double(), EDGES, wide), wide)
+
+
+def test_temperature_is_trained(x):
+    conv = PANConv(5, 2, method=1, weights=PowerLaw(2))
+    conv(x, EDGES).square().sum().backward()
+    assert conv.weights.log_temperature.grad.abs() > 0
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"L": -1}, ValueError, "L must be at least 0"),
+        ({"L": 1.5}, TypeError, "L must be an integer"),
+        ({"method": 8}, ValueError, "method must be one of"),
+        ({"weights": [1.0, 1.0]}, ValueError, r"L\+1 = 3 entries"),
+        ({"paths": "detours"}, ValueError, "paths must be one of walks, got 'detours'"),
+        ({"method": 1, "weights": "free"}, ValueError, "use Boltzmann weights"),
+    ],
+)
+def test_bad_options(options, error, message):
+    with pytest.raises(error, match=message):
+        PANConv(5, 2, **options)
+
+
+def test_bad_calls(x):
+    conv = PANConv(5, 2)
+    for graph in (Adjacency.from_edge_index(EDGES), EDGES):
+        with pytest.raises(ValueError, match=r"4|3"):
+            conv(x[:3], graph)
+    with pytest.raises(ValueError, match="edge_weight goes with an edge_index"):
+        conv(x, Adjacency.from_edge_index(EDGES), torch.ones(8))
+    with pytest.raises(TypeError, match="the graph must be an Adjacency"):
+        conv(x, [[0], [1]])
+    before = conv(x, EDGES)
+    with pytest.raises(ValueError, match="edge_index must have shape"):
+        conv(x, np.zeros((3, 2), dtype=int))
+    close(conv(x, EDGES), before)

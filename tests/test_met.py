@@ -1,0 +1,267 @@
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch_geometric.data import Data
+from torch_geometric.nn.conv.gcn_conv import gcn_norm
+from torch_geometric.transforms import GDC
+from torch_geometric.utils import to_dense_adj
+
+from graphs import TRIANGLE_AND_TAIL, dense_met, graphs
+from panconv import MET, METHODS, Adjacency, Boltzmann, Fixed, Free, PowerLaw, Walks, load
+from panconv.paths import Counts
+from panconv.testing import assert_gradients, assert_operator, close
+
+methods = st.sampled_from(sorted(METHODS))
+
+
+def adjacency(graph):
+    return Adjacency.from_edge_index(graph.edge_index, graph.edge_weight, graph.num_nodes)
+
+
+def kinds(L, method):
+    """Path weights of every kind that the method takes, in float64 and away from their starts."""
+    start = torch.rand(L + 1, dtype=torch.float64) + 0.25
+    made = [Fixed(start), Boltzmann(start), PowerLaw(L, alpha=1.5, temperature=1.5), Fixed(torch.arange(L + 1.0))]
+    if not METHODS[method].overall:
+        made += [Free(start - 0.6)]
+    return [weights.double() for weights in made]
+
+
+@given(graphs(), methods, st.integers(0, 4))
+def test_every_method_and_every_kind_of_weights_is_its_formula(graph, method, L):
+    for weights in kinds(L, method):
+        M = MET(Walks(adjacency(graph), L), weights, method)
+        reference, Z = dense_met(graph.dense(), weights().detach(), method)
+        close(M.to_dense(torch.float64).detach(), reference)
+        if weights.positive:
+            close(M.partition.detach(), Z)
+            close(M.log_partition.detach(), Z.log())
+
+
+@given(graphs(max_nodes=5), methods)
+def test_conformance(graph, method):
+    for weights in kinds(2, method):
+        assert_operator(MET(Walks(adjacency(graph), 2), weights, method))
+
+
+@given(graphs(min_nodes=1, max_nodes=5), methods)
+def test_conformance_of_trials_side_by_side(graph, method):
+    weights = Fixed(torch.rand(3, 2, dtype=torch.float64) + 0.1)
+    M = MET(Walks(adjacency(graph), 2), weights, method)
+    assert_operator(M, trials=2)
+    for s in range(2):
+        alone = MET(Walks(adjacency(graph), 2), weights()[:, s], method)
+        close(M.to_dense(torch.float64)[s], alone.to_dense(torch.float64))
+        close(M.partition[:, s], alone.partition)
+        close(M.path_weights[..., s], alone.path_weights)
+
+
+@given(graphs(min_nodes=1, max_nodes=5), methods, st.integers(0, 3))
+def test_gradients_of_weights_and_edges(graph, method, L):
+    x = torch.randn(graph.num_nodes, 2, dtype=torch.float64)
+    for weights in kinds(L, method):
+        if trained := [p for p in weights.parameters() if L or not isinstance(weights, PowerLaw)]:
+            assert_gradients(lambda weights=weights: MET(Walks(adjacency(graph), L), weights, method) @ x, *trained)
+    if graph.edge_weight is not None and graph.edge_weight.numel():
+        graph.edge_weight.requires_grad_()
+        fixed = kinds(L, method)[0]
+        assert_gradients(lambda: MET(Walks(adjacency(graph), L), fixed, method) @ x, graph.edge_weight)
+
+
+@given(graphs(min_nodes=1, max_nodes=5), methods)
+def test_long_walks_take_another_way_to_the_same_place(graph, method):
+    """The logarithmic form, forced where the plain one still fits: values, adjoint, matrix and gradients."""
+    adj, weights = adjacency(graph), kinds(3, method)[1]
+
+    class Long(Walks):
+        def on(self, base):
+            return Long(self.adj.base(base), self.L)
+
+        def counts(self):
+            return Counts(super().counts().log, None, fit=False)
+
+    M, plain = MET(Long(adj, 3), weights, method), MET(Walks(adj, 3), weights, method)
+    close(M.to_dense(torch.float64).detach(), plain.to_dense(torch.float64).detach())
+    assert_operator(M)
+    x = torch.randn(graph.num_nodes, 2, dtype=torch.float64)
+    assert_gradients(lambda: M @ x, *weights.parameters())
+    if graph.edge_weight is not None and graph.edge_weight.numel():
+        graph.edge_weight.requires_grad_()
+        assert_gradients(lambda: MET(Long(adjacency(graph), 3), weights, method) @ x, graph.edge_weight)
+
+
+@pytest.mark.parametrize(
+    ("method", "loop", "inside", "outside"),
+    [(1, None, None, "row"), (2, None, None, "sym"), (5, 1, "sym", None), (7, 1, "sym", "row")],
+)
+def test_against_pyg_gdc(method, loop, inside, outside):
+    """PyG's diffusion, which knows nothing of us, for the four methods it can express."""
+    k = [0.5, 1.0, 0.25]
+    edges = torch.randint(0, 12, (2, 20))
+    edges = torch.cat([edges, edges.flip(0)], dim=1)
+    edges = edges[:, edges[0] != edges[1]].unique(dim=1)
+    gdc = GDC(
+        self_loop_weight=loop,
+        normalization_in=inside,
+        normalization_out=outside,
+        diffusion_kwargs={"method": "coeff", "coeffs": k},
+        sparsification_kwargs={"method": "threshold", "eps": 0.0},
+        exact=True,
+    )
+    data = gdc(Data(edge_index=edges, num_nodes=12))
+    diffusion = to_dense_adj(data.edge_index, edge_attr=data.edge_attr, max_num_nodes=12)[0]
+    ours = MET(Walks(Adjacency.from_edge_index(edges, num_nodes=12), 2), k, method).to_dense()
+    torch.testing.assert_close(ours, diffusion, rtol=1e-5, atol=1e-6)
+
+
+@given(graphs(min_nodes=1), st.integers(0, 4))
+def test_row_sums(graph, L):
+    adj, ones = adjacency(graph), torch.ones(graph.num_nodes, dtype=torch.float64)
+    k = torch.rand(L + 1, dtype=torch.float64) + 0.1
+    for method in (1, 7):
+        close(MET(Walks(adj, L), k, method) @ ones, ones)
+    close(MET(Walks(adj, L), k, 4) @ ones, k.sum() * ones)
+    alive = Walks(adj, L).counts().log > -torch.inf
+    close(MET(Walks(adj, L), k, 3) @ ones, (k[:, None] * alive).sum(0))
+
+
+@given(graphs(), st.integers(0, 4))
+def test_path_weights_are_eq_2(graph, L):
+    k = torch.rand(L + 1, dtype=torch.float64) + 0.1
+    A = graph.dense()
+    for method in (1, 2):
+        M = MET(Walks(adjacency(graph), L), k, method)
+        D = torch.stack([torch.linalg.matrix_power(A, n).sum(1) for n in range(L + 1)])
+        close(M.path_weights, k[:, None] * D / dense_met(A, k, method)[1])
+    close(MET(Walks(adjacency(graph), L), k, 3).path_weights, k[:, None].expand(L + 1, graph.num_nodes))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_low_temperature_is_the_identity(method):
+    M = MET(Walks(TRIANGLE_AND_TAIL, 4), PowerLaw(4, temperature=1e-3), method)
+    close(M.to_dense().detach(), torch.eye(4))
+
+
+@given(graphs(min_nodes=1, weighted=False))
+def test_method_2_of_length_1_is_gcn(graph):
+    loops = graph.edge_index[0] == graph.edge_index[1]
+    both = torch.cat([graph.edge_index, graph.edge_index.flip(0)], dim=1)[:, ~loops.repeat(2)].unique(dim=1)
+    edges, weight = gcn_norm(both, num_nodes=graph.num_nodes)
+    gcn = to_dense_adj(edges, edge_attr=weight, max_num_nodes=graph.num_nodes)[0].T
+    M = MET(Walks(Adjacency.from_edge_index(both, num_nodes=graph.num_nodes), 1), Boltzmann([0.0, 0.0]), 2)
+    torch.testing.assert_close(M.to_dense().detach(), gcn)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_an_isolated_node_keeps_what_it_has(method):
+    M = MET(Walks(Adjacency.from_edge_index(TRIANGLE_AND_TAIL, num_nodes=5), 2), [0.5, 1.0, 2.0], method)
+    row = M.to_dense()[4]
+    expected = {1: 1.0, 2: 1.0, 3: 0.5, 6: 0.5, 4: 3.5, 5: 3.5, 7: 1.0}[method]
+    torch.testing.assert_close(row, expected * torch.eye(5)[4])
+    nothing = MET(Walks(Adjacency.from_edge_index(TRIANGLE_AND_TAIL, num_nodes=5), 2), [0.0, 1.0, 1.0], method)
+    if method in (1, 2, 3, 6):  # no path reaches it: Z = 0 is legal, and 1/0 is 0
+        assert nothing.to_dense()[4].abs().sum() == 0
+        assert torch.isfinite(nothing.to_dense()).all()
+
+
+def test_however_small_its_weight_an_isolated_node_is_its_own():
+    M = MET(Walks(Adjacency.from_edge_index(TRIANGLE_AND_TAIL, num_nodes=5), 2), Boltzmann([120.0, 0.0, 0.0]), 1)
+    assert (M @ torch.eye(5))[4, 4] == 1
+
+
+@pytest.mark.parametrize("method", [1, 2, 3, 4, 5, 7])
+def test_two_hundred_steps_on_cora_in_single_precision(method):
+    data = load("cora")
+    adj = Adjacency.from_edge_index(data.edge_index)
+    x = torch.randn(data.num_nodes, 3)
+    k = torch.rand(201) + 0.1
+    M = MET(Walks(adj, 200), k, method)
+    single, double = M @ x, M @ x.double()
+    assert torch.isfinite(single).all()
+    error = (single - double).abs().amax(1) / double.abs().amax(1)  # of every node of every component
+    assert error.max() < 1e-4
+    reference = torch.zeros_like(double)  # independent of the above: the recurrence in float64, which holds 10²³²
+    D, y, Z = [], x.double(), 0
+    B = adj.base(METHODS[method].base).to_dense(torch.float64).to_sparse_csr()
+    ones = torch.ones(data.num_nodes, 1, dtype=torch.float64)
+    for w in k.double():
+        D.append(ones)
+        Z, ones = Z + w * ones, B @ ones
+    y = y / Z.sqrt() if method == 2 else y
+    for w, d in zip(k.double(), D, strict=True):
+        reference += w * (y / d if METHODS[method].per_length else y)
+        y = B @ y
+    reference /= {1: Z, 7: Z, 2: Z.sqrt()}.get(method, torch.ones(()))
+    assert ((double - reference).abs().amax(1) / reference.abs().amax(1)).max() < 1e-9
+    assert torch.isfinite(M.log_partition).all()
+
+
+def test_long_walks_train():
+    M_weights = Boltzmann(torch.zeros(201))
+    adj = Adjacency.from_edge_index(TRIANGLE_AND_TAIL)
+    (MET(Walks(adj, 200), M_weights, 1) @ torch.randn(4, 2)).square().sum().backward()
+    assert torch.isfinite(M_weights.energies.grad).all()
+    assert M_weights.energies.grad.abs().max() > 0
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("method", METHODS)
+def test_half_precision_sums_in_single(method, dtype):
+    x = torch.randn(4, 3).to(dtype)
+    M = MET(Walks(TRIANGLE_AND_TAIL, 2), [0.1, 0.2, 0.3], method)
+    assert (M @ x).dtype == dtype
+    assert torch.equal(M @ x, (M @ x.float()).to(dtype))  # rounded once, at the end
+
+
+def test_negative_edges_where_the_scaling_stays_positive():
+    edges = torch.tensor([[0, 1, 1, 2, 2, 0], [1, 0, 2, 1, 0, 2]])
+    weight = torch.tensor([-0.25, -0.25, 1.0, 1.0, 1.0, 1.0], dtype=torch.float64)
+    adj = Adjacency.from_edge_index(edges, weight)
+    k = torch.tensor([1.0, 0.5, 0.25], dtype=torch.float64)
+    for method in (1, 2, 4, 5, 7):
+        reference, Z = dense_met(adj.to_dense(torch.float64), k, method)
+        assert (Z > 0).all()
+        assert_operator(MET(Walks(adj, 2), k, method))
+        close(MET(Walks(adj, 2), k, method).to_dense(torch.float64), reference)
+
+
+def test_negative_fixed_weights_are_legal_while_z_is_positive():
+    k = torch.tensor([4.0, -0.5, 0.5], dtype=torch.float64)
+    adj = Adjacency.from_edge_index(TRIANGLE_AND_TAIL)
+    for method in METHODS:
+        reference, _ = dense_met(adj.to_dense(torch.float64), k, method)
+        close(MET(Walks(adj, 2), k, method).to_dense(torch.float64), reference)
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (lambda w: MET(w, [1.0, -3.0, 0.0], 1) @ torch.ones(4), ValueError, "Z is negative at node"),
+        (lambda w: MET(w, method=0), ValueError, "method must be one of 1, 2.*got 0"),
+        (lambda w: MET(w, method="5"), ValueError, "method must be one of"),
+        (lambda w: MET(w, method=True), ValueError, "method must be one of"),
+        (lambda w: MET(w, [1.0, 1.0]), ValueError, r"L\+1 = 3 entries"),
+        (lambda w: MET(w, Free([1.0, 1.0, 1.0]), 7), ValueError, "method 7 divides by.*Boltzmann"),
+        (lambda w: MET(w) @ torch.ones(5, 2), ValueError, r"x must have 4 rows.*\(5, 2\)"),
+        (lambda w: MET(w) @ torch.ones(4).long(), TypeError, "x must be floating point"),
+        (lambda w: MET(w) @ [1.0], TypeError, "x must be a tensor"),
+        (lambda w: MET(w, torch.ones(3, 2)) @ torch.ones(4, 3), ValueError, r"x must be \(N, 2, …\)"),
+        (lambda w: MET(w, torch.ones(3, 2)).to_sparse(), ValueError, "to_sparse takes the weights of one trial"),
+    ],
+)
+def test_bad_input(make, error, message):
+    with pytest.raises(error, match=message):
+        make(Walks(TRIANGLE_AND_TAIL, 2))
+
+
+def test_negative_sums_that_are_divided_by_are_refused():
+    adj = Adjacency.from_edge_index(TRIANGLE_AND_TAIL, torch.tensor([-9.0] + [1.0] * 7))
+    with pytest.raises(ValueError, match="paths of length 1 to node 1 have a negative sum, which method 3"):
+        MET(Walks(adj, 2), method=3) @ torch.ones(4)
+
+
+def test_natural_weights_and_repr():
+    assert isinstance(MET(Walks(TRIANGLE_AND_TAIL, 2), method=1).weights, Boltzmann)
+    assert isinstance(MET(Walks(TRIANGLE_AND_TAIL, 2), method=5).weights, Free)
+    assert "method=2 (base=A" in repr(MET(Walks(TRIANGLE_AND_TAIL, 2), method=2))

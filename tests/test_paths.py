@@ -1,0 +1,118 @@
+from itertools import product
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphs import TRIANGLE_AND_TAIL, dense_base, graphs
+from panconv import Adjacency, Walks, load
+from panconv.paths import ScaledWalks
+from panconv.testing import assert_gradients, close
+
+
+def walks_of(graph, L, base="A"):
+    return Walks(Adjacency.from_edge_index(graph.edge_index, graph.edge_weight, graph.num_nodes), L).on(base)
+
+
+@given(graphs(max_nodes=4), st.integers(0, 3))
+def test_terms_count_every_walk(graph, L):
+    """Eq. 5 against an enumeration of all node sequences."""
+    A, N = graph.dense(), graph.num_nodes
+    for n, G in enumerate(walks_of(graph, L).terms(torch.eye(N, dtype=torch.float64))):
+        counted = torch.zeros_like(A)
+        for sequence in product(range(N), repeat=n + 1):
+            weight = 1.0
+            for receiver, sender in zip(sequence, sequence[1:], strict=False):
+                weight *= A[receiver, sender]
+            counted[sequence[0], sequence[-1]] += weight
+        close(G, counted)
+
+
+@given(graphs(), st.integers(0, 4), st.sampled_from(["A", "A+I", "Â"]))
+def test_counts_and_scaled_terms_on_every_base(graph, L, base):
+    walks = walks_of(graph, L, base)
+    B = dense_base(graph.dense(), base)
+    x = torch.randn(graph.num_nodes, 2, dtype=torch.float64)
+    scaled = ScaledWalks(walks, walks.counts().log)
+    for n, (log, y) in enumerate(zip(walks.counts().log, scaled.terms(x), strict=True)):
+        G = torch.linalg.matrix_power(B, n)
+        close(log.exp(), G.sum(1))
+        close(log.exp()[:, None] * y, G @ x)
+
+
+@given(graphs(), st.integers(0, 4))
+def test_counts_by_logarithms_are_the_counts(graph, L):
+    walks = walks_of(graph, L)
+    ones = torch.ones(graph.num_nodes, dtype=torch.float64)
+    close(torch.stack(list(walks._log_counts(ones))).exp(), torch.stack(list(walks.terms(ones))))
+
+
+@given(graphs(), st.integers(0, 4))
+def test_adjoint_is_that_of_the_terms(graph, L):
+    walks = walks_of(graph, L)
+    x = torch.randn(graph.num_nodes, 2, dtype=torch.float64)
+    v = torch.randn(L + 1, graph.num_nodes, 2, dtype=torch.float64)
+    for family in (walks, ScaledWalks(walks, walks.counts().log)):
+        forward = sum((y * u).sum() for y, u in zip(family.terms(x), v, strict=True))
+        close(forward, (x * family.adjoint(list(v))).sum())
+
+
+@given(graphs(min_nodes=1), st.integers(0, 3))
+def test_matrices_are_the_powers(graph, L):
+    for n, G in enumerate(walks_of(graph, L).matrices(torch.float64)):
+        close(G.to_dense(), torch.linalg.matrix_power(graph.dense(), n))
+
+
+def test_long_counts_against_whole_numbers():
+    """D₃₀₀ on a small graph in exact integers: far outside float64."""
+    A = Adjacency.from_edge_index(TRIANGLE_AND_TAIL)
+    rows = A.to_dense().int().tolist()
+    exact = [1] * 4
+    for _ in range(300 * 4):
+        exact = [sum(a * d for a, d in zip(row, exact, strict=True)) for row in rows]
+    counts = Walks(A, 1200).counts()
+    assert not counts.fit
+    from math import log
+
+    for ours, whole in zip(counts.log[-1].tolist(), exact, strict=True):
+        assert whole > 10**308  # no float holds it
+        assert ours == pytest.approx(log(whole), rel=1e-13)
+
+
+def test_counts_that_underflow_are_found_too():
+    weight = torch.full((8,), 1e-9, dtype=torch.float64)
+    counts = Walks(Adjacency.from_edge_index(TRIANGLE_AND_TAIL, weight), 50).counts()
+    assert not counts.fit
+    ordinary = Walks(Adjacency.from_edge_index(TRIANGLE_AND_TAIL), 50).counts().log
+    n = torch.arange(51, dtype=torch.float64)[:, None]
+    close(counts.log, ordinary + n * torch.tensor(1e-9, dtype=torch.float64).log())
+
+
+def test_short_walks_take_the_fast_way_and_long_ones_do_not():
+    adj = Adjacency.from_edge_index(load("cora").edge_index)
+    assert Walks(adj, 10).counts().fit
+    assert not Walks(adj, 200).counts().fit
+    assert Walks(adj, 200).on("Â").counts().fit
+
+
+def test_gradients_of_long_counts():
+    weight = (torch.rand(8, dtype=torch.float64) + 0.5).requires_grad_()
+    adj = lambda: Adjacency.from_edge_index(TRIANGLE_AND_TAIL, weight)  # noqa: E731
+    assert_gradients(lambda: torch.stack(list(Walks(adj(), 5)._log_counts(torch.ones(4, dtype=torch.float64)))), weight)
+
+
+def test_a_graph_in_any_form_will_do():
+    assert Walks(TRIANGLE_AND_TAIL, L=2).num_nodes == 4
+
+
+@pytest.mark.parametrize(("L", "error"), [(-1, ValueError), (1.0, TypeError), (True, TypeError), ("2", TypeError)])
+def test_bad_lengths(L, error):
+    with pytest.raises(error, match=r"L must be"):
+        Walks(TRIANGLE_AND_TAIL, L)
+
+
+def test_signed_walks_too_long_are_refused():
+    adj = Adjacency.from_edge_index(TRIANGLE_AND_TAIL, torch.tensor([-3.0] + [2.0] * 7))
+    with pytest.raises(ValueError, match="L = 500 is too long for a graph with negative"):
+        Walks(adj, 500).counts()

@@ -1,0 +1,96 @@
+import copy
+
+import pytest
+import torch
+
+from panconv import Boltzmann, Fixed, Free, PowerLaw
+from panconv.testing import assert_gradients, close
+from panconv.weights import weights_from
+
+
+def test_each_kind_is_its_formula():
+    assert Free([1.0, 2.0])().tolist() == [1, 2]
+    assert Fixed([0, 1, 1])().tolist() == [0, 1, 1]
+    energies = torch.tensor([0.0, 1.0, 3.0])
+    close(Boltzmann(energies, temperature=2.0)().detach(), torch.exp(-energies / 2))
+    close(PowerLaw(3, alpha=2, temperature=0.5)().detach(), torch.exp(-torch.arange(4.0) ** 2 / 0.5))
+
+
+def test_trials_stand_in_columns_and_parameters_in_rows():
+    start = torch.rand(3, 5)
+    for weights in (Free(start), Fixed(start), Boltzmann(start)):
+        assert weights().shape == (3, 5)
+        (state,) = weights.state_dict().values()
+        assert state.shape == (5, 3)  # the stack of five single states
+    law = PowerLaw(2, temperature=[0.5, 1.0, 2.0])
+    close(law()[:, 1].detach(), PowerLaw(2, temperature=1.0)().detach())
+
+
+def test_who_trains_what():
+    assert [len(list(w.parameters())) for w in (Free([1.0]), Boltzmann([0.0]), PowerLaw(2))] == [1, 1, 1]
+    assert not list(Fixed([1.0]).parameters())
+    assert not list(PowerLaw(2, trained=False).parameters())
+
+
+def test_gradients():
+    for weights in (Free([0.3, 0.4]).double(), Boltzmann([0.3, 0.4]).double(), PowerLaw(2, temperature=0.7).double()):
+        assert_gradients(weights, *weights.parameters())
+        if weights.positive:
+            assert_gradients(weights.log, *weights.parameters())
+
+
+def test_logarithms_do_not_overflow_where_the_weights_do():
+    assert torch.isfinite(Boltzmann([-1000.0, 1000.0]).log()).all()
+    assert PowerLaw(2, temperature=1e-4)().tolist() == [1, 0, 0]
+
+
+def test_reset_goes_back_to_the_start():
+    for weights in (Free([1.0, 2.0]), Boltzmann([1.0, 2.0]), PowerLaw(1, temperature=3.0), Free(torch.rand(2, 3))):
+        before = copy.deepcopy(weights.state_dict())
+        with torch.no_grad():
+            for p in weights.parameters():
+                p.add_(1)
+        weights.reset_parameters()
+        for name, value in weights.state_dict().items():
+            close(value, before[name])
+
+
+@pytest.mark.parametrize("trials", [None, 4])
+def test_spec_makes_them_again(trials):
+    law = PowerLaw(2, alpha=1.5, temperature=2.0, trained=False)
+    kinds = ["free", "boltzmann", "power-law", [0.0, 1.0, 2.0], law.spec()]
+    for kind in kinds:
+        weights = weights_from(kind, 2, trials)
+        again = weights_from(weights.spec(), 2, trials)
+        assert type(again) is type(weights)
+        close(again().detach(), weights().detach())
+        assert [p.shape for p in again.parameters()] == [p.shape for p in weights.parameters()]
+
+
+def test_named_starts():
+    close(weights_from("free", 3)().detach(), torch.full((4,), 0.25))
+    close(weights_from("boltzmann", 3)().detach(), torch.ones(4))
+    assert weights_from([0, 1], 1, trials=3)().shape == (2, 3)
+    assert weights_from("free", 1, trials=3)().shape == (2, 3)
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (lambda: weights_from("warm", 2), ValueError, "weights must be one of free.*'warm'"),
+        (lambda: weights_from([1.0, 1.0], 2), ValueError, r"L\+1 = 3 entries.*got 2"),
+        (lambda: weights_from(Free([1.0]), 2), ValueError, r"L\+1 = 3 entries.*got 1"),
+        (lambda: weights_from(object(), 2), TypeError, "weights must be numbers"),
+        (lambda: weights_from({"kind": "odd"}, 2), ValueError, "kind 'odd'"),
+        (lambda: Fixed([1.0, torch.nan]), ValueError, "k must be finite"),
+        (lambda: Fixed(torch.ones(2, 2, 2)), ValueError, r"k must have shape \(L\+1,\)"),
+        (lambda: Fixed([]), ValueError, r"k must have shape"),
+        (lambda: Boltzmann([0.0], temperature=0), ValueError, "temperature must be positive and finite, got 0"),
+        (lambda: PowerLaw(2, alpha=0.5), ValueError, "alpha must be at least 1.*0.5"),
+        (lambda: PowerLaw(2, temperature=-1.0), ValueError, "temperature must be positive.*-1"),
+        (lambda: PowerLaw(2, temperature=torch.inf), ValueError, "temperature must be positive and finite"),
+    ],
+)
+def test_bad_input(make, error, message):
+    with pytest.raises(error, match=message):
+        make()
