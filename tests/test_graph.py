@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import torch
+from graphs import TRIANGLE_AND_TAIL, dense_base, graphs
 from hypothesis import given
 from torch_geometric import EdgeIndex
 
-from graphs import TRIANGLE_AND_TAIL, dense_base, graphs
 from panconv import Adjacency
 from panconv.testing import assert_gradients, close
 
@@ -184,7 +184,7 @@ def test_reweighting_what_had_no_weights_is_refused():
 
 def test_rows_that_sum_below_zero_have_no_normalised_base():
     adj = Adjacency.from_edge_index(DIRECTED, torch.tensor([-3.0, 1.0, 1.0]))
-    with pytest.raises(ValueError, match="edge_weight makes a row of A.I sum to -2"):
+    with pytest.raises(ValueError, match=r"edge_weight makes a row of A.I sum to -2"):
         adj.base("Â")
     with pytest.raises(ValueError, match="base must be one of"):
         adj.base("B")

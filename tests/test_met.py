@@ -1,5 +1,6 @@
 import pytest
 import torch
+from graphs import TRIANGLE_AND_TAIL, dense_met, graphs
 from hypothesis import given
 from hypothesis import strategies as st
 from torch_geometric.data import Data
@@ -7,7 +8,6 @@ from torch_geometric.nn.conv.gcn_conv import gcn_norm
 from torch_geometric.transforms import GDC
 from torch_geometric.utils import to_dense_adj
 
-from graphs import TRIANGLE_AND_TAIL, dense_met, graphs
 from panconv import MET, METHODS, Adjacency, Boltzmann, Fixed, Free, PowerLaw, Walks, load
 from panconv.paths import Counts
 from panconv.testing import assert_gradients, assert_operator, close

@@ -1,11 +1,11 @@
-from itertools import product
+from itertools import pairwise, product
 
 import pytest
 import torch
+from graphs import TRIANGLE_AND_TAIL, dense_base, graphs
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphs import TRIANGLE_AND_TAIL, dense_base, graphs
 from panconv import Adjacency, Walks, load
 from panconv.paths import ScaledWalks
 from panconv.testing import assert_gradients, close
@@ -23,7 +23,7 @@ def test_terms_count_every_walk(graph, L):
         counted = torch.zeros_like(A)
         for sequence in product(range(N), repeat=n + 1):
             weight = 1.0
-            for receiver, sender in zip(sequence, sequence[1:], strict=False):
+            for receiver, sender in pairwise(sequence):
                 weight *= A[receiver, sender]
             counted[sequence[0], sequence[-1]] += weight
         close(G, counted)

@@ -1,9 +1,9 @@
 import pytest
 import torch
+from graphs import graphs
 from hypothesis import given
 
 import panconv.spmm
-from graphs import graphs
 from panconv import Adjacency
 from panconv.csr import CSR
 from panconv.spmm import spmm
@@ -69,7 +69,10 @@ def test_func_transforms_give_the_right_values(weighted, function):
 
     batch = torch.randn(4, 6, 2, dtype=torch.float64)
     close(torch.func.vmap(lambda x: function(a.value, x))(batch), A @ batch)
-    close(torch.func.vmap(lambda x: function(a.value, x), in_dims=2, out_dims=2)(batch.movedim(0, 2)).movedim(2, 0), A @ batch)
+    close(
+        torch.func.vmap(lambda x: function(a.value, x), in_dims=2, out_dims=2)(batch.movedim(0, 2)).movedim(2, 0),
+        A @ batch,
+    )
 
     values = torch.randn(4, 7, dtype=torch.float64)
     one_by_one = torch.stack([function(value, x) for value in values])

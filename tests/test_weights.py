@@ -13,7 +13,7 @@ def test_each_kind_is_its_formula():
     assert Fixed([0, 1, 1])().tolist() == [0, 1, 1]
     energies = torch.tensor([0.0, 1.0, 3.0])
     close(Boltzmann(energies, temperature=2.0)().detach(), torch.exp(-energies / 2))
-    close(PowerLaw(3, alpha=2, temperature=0.5)().detach(), torch.exp(-torch.arange(4.0) ** 2 / 0.5))
+    close(PowerLaw(3, alpha=2, temperature=0.5)().detach(), torch.exp(-(torch.arange(4.0) ** 2) / 0.5))
 
 
 def test_trials_stand_in_columns_and_parameters_in_rows():

@@ -143,7 +143,7 @@ def read_table(raw: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def match_labels(graph: planetoid.RawGraph, words: np.ndarray, labels: np.ndarray, cites: np.ndarray) -> np.ndarray:
-    """Each official node's label: that of the table rows with its words; where those disagree, its neighbours decide."""
+    """Each official node's label: that of the table rows with its words; its neighbours decide a tie."""
     official = np.asarray(graph.features.toarray(), dtype=np.uint8)
     rows_with: dict[bytes, list[int]] = {}
     for i, row in enumerate(words):

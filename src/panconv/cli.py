@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import os
 import sys
-from contextlib import ExitStack
 from dataclasses import asdict, replace
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,7 +15,7 @@ import torch
 import typer
 from rich import box
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from torch_geometric.data import Data
 
@@ -26,10 +26,10 @@ from panconv.experiments.settings import Settings, settings
 from panconv.graph import Adjacency
 from panconv.met import METHODS, checked_method
 from panconv.models import PAN
-from panconv.nn import PANConv
-from panconv.paths import checked_length
 from panconv.saving import check_writable, replacing
 from panconv.train import FitResult, fit
+from panconv.train import Progress as Epoch
+from panconv.validation import checked_length
 
 app = typer.Typer(
     add_completion=False,
@@ -39,7 +39,8 @@ app = typer.Typer(
 )
 out = Console()
 # The parser's own complaints. Typer may carry its parser inside or import click: either way this name reaches it.
-_UsageError = typer.BadParameter.__bases__[0]
+_UsageError: Any = typer.BadParameter.__bases__[0]
+PLOTS = (".png", ".svg", ".pdf")
 KINDS = ("free", "fixed", "boltzmann", "power-law")
 
 
@@ -50,7 +51,7 @@ def main() -> None:
     except typer.Abort:
         sys.exit(130)
     except _UsageError as error:
-        _refuse(error.format_message(), error)  # type: ignore[attr-defined]
+        _refuse(error.format_message(), error)
     except (ValueError, TypeError, OSError) as error:
         _refuse(str(error), error)
 
@@ -127,10 +128,12 @@ def train(
     if trials < 1:
         raise ValueError(f"--trials must be at least 1, got {trials}")
     _check_device(device)
+    if plot is not None and plot.suffix not in PLOTS:
+        raise ValueError(f"--plot must end in {', '.join(PLOTS)}, got {str(plot)!r}")
     for path in (json_file, plot, save / "model.safetensors" if save else None):
         if path is not None:
             check_writable(path)
-    given = {"epochs": epochs, "patience": patience, "hidden": hidden, "dropout": dropout, "lr": lr}
+    given: dict[str, Any] = {"epochs": epochs, "patience": patience, "hidden": hidden, "dropout": dropout, "lr": lr}
     given |= {"weight_decay": weight_decay}
     loaded = {name: load(name, sparse=True) for name in graphs}  # before any training: a wrong name costs nothing
     chosen = {
@@ -197,8 +200,13 @@ def _train_all(
         TimeElapsedColumn(),
     )
     results = {}
-    with ExitStack() as stack:
-        bar = stack.enter_context(Progress(*columns, console=Console(stderr=True)))
+    bar = Progress(*columns, console=Console(stderr=True))
+
+    def show(task: TaskID, p: Epoch) -> None:
+        bar.start()  # not before the first epoch: a refusal is one line and no bar
+        bar.update(task, completed=p.epoch, loss=f"{p.best_val_loss:.3f}", running=p.running)
+
+    try:
         for name, graph in loaded.items():
             how = chosen[name]
             task = bar.add_task(_title(name), total=how.epochs, loss="-", running=trials)
@@ -222,10 +230,11 @@ def _train_all(
                 epochs=how.epochs,
                 patience=how.patience,
                 device=device,
-                callback=lambda p, task=task: bar.update(  # type: ignore[misc]
-                    task, completed=p.epoch, loss=f"{p.best_val_loss:.3f}", running=p.running
-                ),
+                callback=partial(show, task),
             )
+    finally:
+        if bar.live.is_started:
+            bar.stop()
     return results
 
 
@@ -241,9 +250,9 @@ def _record(
 ) -> dict[str, Any]:
     accuracy = 100 * torch.tensor(result.test_accuracy, dtype=torch.float64)
     adj = Adjacency.of(graph.edge_index, num_nodes=graph.num_nodes)
-    convs = [conv for conv in result.model.cpu().convs if isinstance(conv, PANConv)]
     with torch.no_grad():  # the mean over nodes and trials of k(n; i), eq. 2
-        learned = [conv.met(adj).path_weights.flatten(1).mean(1).tolist() for conv in convs]
+        layers = result.model.cpu().layers()
+        learned = [conv.met(adj).path_weights.flatten(1).mean(1).tolist() for conv in layers]
     return {
         "dataset": name,
         "method": method,

@@ -45,9 +45,8 @@ class SparseRows:
             if W.dim() == 2:
                 return spmm(a, a_t, W)
             return spmm(a, a_t, W.transpose(0, 1))  # (F, S, O): the trials are more columns of one product
-        S, F, O = W.shape
-        a, a_t = self._pattern.side_by_side(S).operands(value)
-        return spmm(a, a_t, W.reshape(S * F, O)).reshape(S, -1, O).transpose(0, 1)
+        a, a_t = self._pattern.side_by_side(W.size(0)).operands(value)
+        return spmm(a, a_t, W.flatten(0, 1)).unflatten(0, (W.size(0), -1)).transpose(0, 1)
 
 
 class _Pattern:

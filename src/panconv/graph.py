@@ -13,6 +13,7 @@ from torch import Tensor
 from torch_geometric import EdgeIndex
 
 from panconv.csr import CSR, compress, narrow, order_by_column, rows_of
+from panconv.validation import checked_edges, checked_num_nodes, checked_weights, entries, size_of
 
 T = TypeVar("T")
 BASES = ("A", "A+I", "Â")
@@ -82,10 +83,10 @@ class Adjacency:
         ``num_nodes`` left out is the largest node named plus one. Gradients reach ``edge_weight``.
         """
         if isinstance(edge_index, EdgeIndex):
-            num_nodes = _size_of(edge_index) if num_nodes is None else num_nodes
+            num_nodes = size_of(edge_index) if num_nodes is None else num_nodes
             edge_index = edge_index.as_tensor()
-        edge_index = _checked_edges(edge_index)
-        num_nodes = _checked_num_nodes(edge_index, num_nodes)
+        edge_index = checked_edges(edge_index)
+        num_nodes = checked_num_nodes(edge_index, num_nodes)
         with torch.inference_mode(False):  # what is prepared at inference must serve training later
             # Sorted by receiver, then sender; equal keys are one entry.
             key = edge_index[1] * num_nodes + edge_index[0]
@@ -106,32 +107,13 @@ class Adjacency:
     @staticmethod
     def from_sparse(matrix: Any) -> Adjacency:
         """From a torch sparse, SciPy sparse or torch_sparse matrix (N, N), read as A[receiver, sender]."""
-        if isinstance(matrix, Tensor):
-            coo = matrix.to_sparse_coo().coalesce()
-            (row, col), value = coo.indices(), coo.values()
-        elif sp.issparse(matrix):
-            coo = matrix.tocoo()
-            row, col, value = (torch.from_numpy(np.array(part)) for part in (coo.row, coo.col, coo.data))
-        elif type(matrix).__name__ == "SparseTensor":  # torch_sparse, which need not be installed
-            row, col, value = matrix.coo()
-        else:
-            raise TypeError(
-                f"the graph must be an Adjacency, an edge_index (2, E) or a sparse matrix (N, N), "
-                f"got {type(matrix).__name__}"
-            )
-        shape = tuple(matrix.sparse_sizes() if hasattr(matrix, "sparse_sizes") else matrix.shape)
-        if len(shape) != 2 or shape[0] != shape[1]:
-            raise ValueError(f"the sparse matrix of a graph must be square, (N, N), got shape {shape}")
-        edges = torch.stack([col, row]).long()
-        if value is None or value.dtype == torch.bool or (not value.requires_grad and bool((value == 1).all())):
-            value = None
-        return Adjacency.from_edge_index(edges, value, shape[0])
+        return Adjacency.from_edge_index(*entries(matrix))
 
     def reweight(self, edge_weight: Tensor) -> Adjacency:
         """The same edges with other weights, in the order of the ``edge_index`` it was made from."""
         if self._entry_of_edge is None:
             raise ValueError("this graph was made without edge weights: make it again with edge_weight=…")
-        weight = _checked_weights(edge_weight, self._entry_of_edge.numel()).to(self.col.device)
+        weight = checked_weights(edge_weight, self._entry_of_edge.numel()).to(self.col.device)
         with torch.inference_mode(False):
             return self._with_values(weight.new_zeros(self.num_edges).index_add(0, self._entry_of_edge, weight))
 
@@ -230,7 +212,7 @@ class Adjacency:
     def cached(self, key: Any, make: Callable[[], T]) -> T:
         """`make()`, kept under a key for the next time, unless it hangs on a gradient or is being traced."""
         if key in self._cache:
-            return self._cache[key]  # type: ignore[no-any-return]
+            return self._cache[key]
         if torch.compiler.is_compiling() or self.requires_grad:
             return make()
         with torch.inference_mode(False), torch.no_grad():
@@ -303,52 +285,3 @@ class Adjacency:
 def _transforming() -> bool:
     """Whether a torch.func transform is under way: its tensors must not outlive it."""
     return torch._C._functorch.peek_interpreter_stack() is not None
-
-
-def _checked_edges(edge_index: Any) -> Tensor:
-    if isinstance(edge_index, np.ndarray):
-        edge_index = torch.from_numpy(edge_index)
-    if not isinstance(edge_index, Tensor):
-        raise TypeError(f"edge_index must be a tensor (2, E), got {type(edge_index).__name__}")
-    if edge_index.dim() != 2 or edge_index.size(0) != 2:
-        raise ValueError(f"edge_index must have shape (2, E), rows source and target, got {tuple(edge_index.shape)}")
-    if edge_index.is_floating_point() or edge_index.is_complex() or edge_index.dtype == torch.bool:
-        raise TypeError(f"edge_index must hold integers, got {edge_index.dtype}: convert it with .long()")
-    if edge_index.numel() and (low := int(edge_index.min())) < 0:
-        raise ValueError(f"edge_index names node {low}: nodes are numbered from 0")
-    return edge_index.long()
-
-
-def _checked_num_nodes(edge_index: Tensor, num_nodes: int | None) -> int:
-    named = int(edge_index.max()) + 1 if edge_index.numel() else 0
-    if num_nodes is None:
-        return named
-    if isinstance(num_nodes, bool) or not isinstance(num_nodes, int) or num_nodes < 0:
-        raise ValueError(f"num_nodes must be an integer of at least 0, got {num_nodes!r}")
-    if named > num_nodes:
-        raise ValueError(f"edge_index names node {named - 1}, but there are only {num_nodes} nodes (num_nodes)")
-    return num_nodes
-
-
-def _checked_weights(edge_weight: Any, num_edges: int) -> Tensor:
-    if not isinstance(edge_weight, Tensor):
-        raise TypeError(f"edge_weight must be a tensor ({num_edges},), got {type(edge_weight).__name__}")
-    if edge_weight.shape != (num_edges,):
-        raise ValueError(
-            f"edge_weight must have shape ({num_edges},), a weight an edge, got {tuple(edge_weight.shape)}"
-        )
-    if edge_weight.is_complex():
-        raise TypeError(f"edge_weight must be real, got {edge_weight.dtype}")
-    finite = torch.isfinite(edge_weight.detach())
-    if not bool(finite.all()):
-        where = int((~finite).nonzero()[0])
-        raise ValueError(
-            f"edge_weight must be finite, got {edge_weight[where].item()} at edge {where}: remove or mend that edge"
-        )
-    wide = edge_weight.dtype in (torch.float32, torch.float64)
-    return edge_weight if wide else edge_weight.to(torch.get_default_dtype())
-
-
-def _size_of(edge_index: EdgeIndex) -> int | None:
-    sizes = [size for size in edge_index.sparse_size() if size is not None]
-    return max(sizes) if sizes else None

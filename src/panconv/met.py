@@ -8,14 +8,13 @@ beyond; with S trials side by side the weights, and so Z, have S columns.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import islice
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from panconv.paths import Counts, ScaledWalks, Walks
+from panconv.paths import Counts, Walks
+from panconv.plan import Plan
 from panconv.weights import PathWeights, weights_from
 
 
@@ -174,7 +173,7 @@ class MET:
         empty = total == 0
         return (largest + total.masked_fill(empty, 1).log()).masked_fill(empty, -torch.inf)
 
-    def _plan(self, dtype: torch.dtype) -> _Plan:
+    def _plan(self, dtype: torch.dtype) -> Plan:
         """The operator as Σₙ leftₙ · terms · right, in the dtype it is to be applied in."""
         rule, fit = self.rule, True
         left: Tensor = self._w()
@@ -204,7 +203,7 @@ class MET:
                     right, left_log = _halved(log_D, left_log, centre)
                 left = left * left_log.exp()
         family = self.paths if fit else self.paths.scaled()
-        return _Plan(
+        return Plan(
             family, left.to(dtype), None if right is None else right.to(dtype), right_varies=rule.per_length == "sym"
         )
 
@@ -246,55 +245,6 @@ class MET:
         return x.dtype if x.dtype == torch.float64 else torch.float32
 
 
-class _Plan(NamedTuple):
-    """Σₙ leftₙ ⊙ Gₙ (rightₙ ⊙ x), everything in one dtype."""
-
-    family: Walks | ScaledWalks
-    left: Tensor  # (L+1, 1 or N[, S])
-    right: Tensor | None  # (N[, S]), or (L+1, N[, S]) where it varies with n
-    right_varies: bool
-
-    def applied(self, x: Tensor) -> Tensor:
-        if self.right_varies:
-            # Method 6: each length starts from an x of its own, so the recurrence cannot be shared: L(L+1)/2 products.
-            terms = (_nth(self.family.terms(_times(r, x)), n) for n, r in enumerate(self._rights()))
-        else:
-            terms = self.family.terms(x if self.right is None else _times(self.right, x))
-        total: Tensor | None = None
-        for left, term in zip(self.left, terms, strict=True):
-            total = _times(left, term) if total is None else torch.addcmul(total, _spread(left, term), term)
-        assert total is not None
-        return total
-
-    def adjoint(self, y: Tensor) -> Tensor:
-        scaled: list[Tensor | None] = [_times(left, y) for left in self.left]
-        if self.right_varies:
-            nothing: list[Tensor | None] = [None] * len(scaled)
-            parts = [
-                _times(r, self.family.adjoint([*nothing[:n], scaled[n]])) for n, r in enumerate(self._rights())
-            ]
-            return torch.stack(parts).sum(0)
-        total = self.family.adjoint(scaled)
-        return total if self.right is None else _times(self.right, total)
-
-    def matrix(self) -> Tensor:
-        N = self.family.num_nodes
-        total: Tensor | None = None
-        for n, G in enumerate(self.family.matrices(self.left.dtype)):
-            row, col = G.indices()
-            value = self.left[n].expand(N)[row] * G.values()
-            if self.right is not None:
-                value = value * (self.right[n] if self.right_varies else self.right)[col]
-            term = torch.sparse_coo_tensor(G.indices(), value, (N, N))
-            total = term if total is None else total + term
-        assert total is not None
-        return total.coalesce()
-
-    def _rights(self) -> Sequence[Tensor]:
-        assert self.right is not None
-        return self.right.unbind(0)
-
-
 def checked_method(method: int) -> int:
     """The method itself, if it is a row of the table."""
     if isinstance(method, bool) or method not in METHODS:
@@ -328,16 +278,3 @@ def _finite(log: Tensor) -> Tensor:
 def _match(per_length: Tensor, dim: int) -> Tensor:
     """(L+1, N) as (L+1, N) or (L+1, N, 1)."""
     return per_length.unsqueeze(-1) if dim == 3 else per_length
-
-
-def _spread(factor: Tensor, x: Tensor) -> Tensor:
-    """A factor (N or 1[, S]) with dimensions of 1 behind it, to multiply x (N[, S], …)."""
-    return factor.reshape(*factor.shape, *[1] * (x.dim() - factor.dim()))
-
-
-def _times(factor: Tensor, x: Tensor) -> Tensor:
-    return _spread(factor, x) * x
-
-
-def _nth(terms: object, n: int) -> Tensor:
-    return next(islice(terms, n, None))  # type: ignore[call-overload, no-any-return]

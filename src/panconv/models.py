@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from panconv import random, saving
 from panconv.features import SparseRows
 from panconv.nn import Dropout, PANConv
 from panconv.nn.prepared import PreparedGraph
+from panconv.validation import checked_count
 from panconv.weights import PathWeights
 
 
@@ -49,8 +51,8 @@ class PAN(nn.Module):
         trials: int | None = None,
     ) -> None:
         super().__init__()
-        if num_layers < 1:
-            raise ValueError(f"num_layers must be at least 1, got {num_layers}")
+        checked_count(num_layers, "num_layers")
+        checked_count(hidden_channels, "hidden_channels")
         spec = weights.spec() if isinstance(weights, PathWeights) else weights
         spec = spec.tolist() if isinstance(spec, Tensor) else spec
         self.config: dict[str, Any] = {
@@ -68,15 +70,17 @@ class PAN(nn.Module):
         }
         self.trials = trials
         widths = [in_channels, *[hidden_channels] * (num_layers - 1), out_channels]
-        self.convs = nn.ModuleList(
-            PANConv(a, b, L, method, spec, paths, bias, trials) for a, b in zip(widths, widths[1:], strict=False)
-        )
+        self.convs = nn.ModuleList(PANConv(a, b, L, method, spec, paths, bias, trials) for a, b in pairwise(widths))
         self.dropouts = nn.ModuleList(Dropout(dropout) for _ in self.convs)
         self._prepared = PreparedGraph()
 
+    def layers(self) -> list[PANConv]:
+        """The convolutions, first to last."""
+        return list(self.convs)  # type: ignore[arg-type]
+
     def reset_parameters(self) -> None:
-        for conv in self.convs:
-            conv.reset_parameters()  # type: ignore[operator]
+        for conv in self.layers():
+            conv.reset_parameters()
 
     def forward(self, x: Tensor | SparseRows, edge_index: Any, edge_weight: Tensor | None = None) -> Tensor:
         if isinstance(x, Tensor) and x.layout != torch.strided:
@@ -95,8 +99,7 @@ class PAN(nn.Module):
             raise ValueError(f"seeds must be {self.trials or 1}, one a trial, got {len(seeds)}")
         self.reset_parameters()
         start = torch.tensor(seeds if self.trials is not None else seeds[0])
-        for i, conv in enumerate(self.convs):
-            assert isinstance(conv, PANConv)
+        for i, conv in enumerate(self.layers()):
             W = conv.lin.weight
             bound = (6 / (W.size(-2) + W.size(-1))) ** 0.5  # Glorot
             with torch.no_grad():

@@ -8,7 +8,7 @@ are D_n⁻¹G(n)x, for lengths at which the counts themselves leave the range of
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import torch
@@ -17,6 +17,7 @@ from torch import Tensor
 from panconv.csr import CSR, rows_of
 from panconv.graph import Adjacency
 from panconv.spmm import spmm
+from panconv.validation import checked_length
 
 # Counts between these stay far enough inside float32 for the features and weights they are multiplied with.
 _LARGEST, _SMALLEST = 1e30, 1e-30
@@ -159,19 +160,10 @@ class ScaledWalks:
 PATHS = {"walks": Walks}
 
 
-def checked_length(L: int) -> int:
-    """L itself, if it is an integer of at least 0."""
-    if isinstance(L, bool) or not isinstance(L, int):
-        raise TypeError(f"L must be an integer, the longest path length, got {L!r}")
-    if L < 0:
-        raise ValueError(f"L must be at least 0, the longest path length, got {L}")
-    return L
-
-
-def _horner(v: Sequence[Tensor | None], back: object) -> Tensor:
+def _horner(v: Sequence[Tensor | None], back: Callable[[Tensor, int], Tensor]) -> Tensor:
     """v₀ + B₁(v₁ + B₂(v₂ + …)) with Bₙ = back(·, n)."""
-    assert callable(back) and v[-1] is not None
     total = v[-1]
+    assert total is not None
     for n in range(len(v) - 1, 0, -1):
         total, term = back(total, n), v[n - 1]
         if term is not None:

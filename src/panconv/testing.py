@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-_TOLERANCE: dict[str, float] = {"rtol": 1e-9, "atol": 1e-9}
+_TOLERANCE = 1e-9
 
 
 def assert_operator(M: Any, *, device: str | torch.device = "cpu", trials: int | None = None) -> None:
@@ -80,15 +80,13 @@ def assert_equivariant(
     new = torch.empty_like(node)
     new[node] = torch.arange(N, device=x.device)
     edge = torch.randperm(edge_index.size(1), device=x.device)
-    moved = copy.deepcopy(layer)(
-        x[node], new[edge_index][:, edge], None if edge_weight is None else edge_weight[edge]
-    )
+    moved = copy.deepcopy(layer)(x[node], new[edge_index][:, edge], None if edge_weight is None else edge_weight[edge])
     torch.testing.assert_close(moved, layer(x, edge_index, edge_weight)[node], rtol=rtol, atol=atol)
 
 
 def close(a: Tensor, b: Tensor) -> None:
     """Equal to the precision of float64."""
-    torch.testing.assert_close(a, b, **_TOLERANCE)
+    torch.testing.assert_close(a, b, rtol=_TOLERANCE, atol=_TOLERANCE)
 
 
 def _dense_apply(dense: Tensor, x: Tensor) -> Tensor:

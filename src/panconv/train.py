@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -14,6 +15,7 @@ from torch_geometric.data import Data
 from panconv.features import SparseRows
 from panconv.graph import Adjacency
 from panconv.models import PAN
+from panconv.validation import checked_count
 
 
 @dataclass(frozen=True)
@@ -76,12 +78,12 @@ def fit(
     began = time.perf_counter()
     x, adj, y, masks = _checked(data, torch.device(device))
     _check_settings(model, seeds, lr, weight_decay, epochs, patience)
-    if not isinstance(x, SparseRows) and model.convs[0].in_channels < 0:
-        model(x[:1], Adjacency.of(torch.zeros(2, 0).long(), num_nodes=1))  # a lazy model learns its width
+    _check_classes(model, y, masks)
+    lin = model.layers()[0].lin
+    lin.materialize(x.shape[-1])
     model.to(device).seed(seeds)
-    first = model.convs[0].lin.weight
-    others = [p for p in model.parameters() if p is not first]
-    groups = [{"params": [first], "weight_decay": weight_decay}, {"params": others}]
+    others = [p for p in model.parameters() if p is not lin.weight]
+    groups: list[dict[str, Any]] = [{"params": [lin.weight], "weight_decay": weight_decay}, {"params": others}]
     optimizer = torch.optim.Adam(groups, lr=lr)
     train, val, test = (mask.nonzero().squeeze(1) for mask in masks)
 
@@ -188,13 +190,19 @@ def _checked(data: Data, device: torch.device) -> tuple[Tensor | SparseRows, Adj
     return features, adj, y.to(device), [mask.to(device) for mask in masks]
 
 
+def _check_classes(model: PAN, y: Tensor, masks: list[Tensor]) -> None:
+    known, C = y[torch.stack(masks).any(0)], model.config["out_channels"]
+    low, high = int(known.min()), int(known.max())
+    if low < 0 or high >= C:
+        raise ValueError(f"data.y names class {low if low < 0 else high}, but the model has {C} classes, 0 … {C - 1}")
+
+
 def _check_settings(
     model: PAN, seeds: Sequence[int], lr: float, weight_decay: float, epochs: int, patience: int
 ) -> None:
     if len(seeds) != (model.trials or 1):
         raise ValueError(f"seeds must be {model.trials or 1}, one for each of the model's trials, got {len(seeds)}")
-    for name, value, least in (("epochs", epochs, 1), ("patience", patience, 1)):
-        if value < least:
-            raise ValueError(f"{name} must be at least {least}, got {value}")
+    checked_count(epochs, "epochs")
+    checked_count(patience, "patience")
     if not lr > 0 or weight_decay < 0:
         raise ValueError(f"lr must be positive and weight_decay not negative, got {lr} and {weight_decay}")

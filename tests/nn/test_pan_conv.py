@@ -4,11 +4,11 @@ import pickle
 import numpy as np
 import pytest
 import torch
+from graphs import TRIANGLE_AND_TAIL, dense_met, graphs
 from hypothesis import given
 from torch_geometric.data import Batch, Data
 from torch_geometric.nn import GCNConv, Sequential
 
-from graphs import TRIANGLE_AND_TAIL, dense_met, graphs
 from panconv import METHODS, Adjacency, PANConv, PowerLaw
 from panconv.testing import assert_equivariant, assert_gradients, close
 

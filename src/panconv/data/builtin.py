@@ -28,9 +28,33 @@ class Card:
 
 
 DATASETS: dict[str, Card] = {
-    "cora": Card("Cora", 2708, 5278, 1433, 7, (140, 500, 1000), "bfd4d6f2cac21a2685bccaa30317e21ccdec4c2ee21ac95a0b8200f32b6259a4"),
-    "citeseer": Card("Citeseer", 3327, 4552, 3703, 6, (120, 500, 1000), "9817f566fa7c651b56bc2c0837600f7d640ab718c098b816a8f0f246a058cd37"),
-    "pubmed": Card("Pubmed", 19717, 44324, 500, 3, (60, 500, 1000), "c23eefd90fa143dd49bb67de5a2347466d434de8b802a15562f5644f2337801b"),
+    "cora": Card(
+        "Cora",
+        2708,
+        5278,
+        1433,
+        7,
+        (140, 500, 1000),
+        "bfd4d6f2cac21a2685bccaa30317e21ccdec4c2ee21ac95a0b8200f32b6259a4",
+    ),
+    "citeseer": Card(
+        "Citeseer",
+        3327,
+        4552,
+        3703,
+        6,
+        (120, 500, 1000),
+        "9817f566fa7c651b56bc2c0837600f7d640ab718c098b816a8f0f246a058cd37",
+    ),
+    "pubmed": Card(
+        "Pubmed",
+        19717,
+        44324,
+        500,
+        3,
+        (60, 500, 1000),
+        "c23eefd90fa143dd49bb67de5a2347466d434de8b802a15562f5644f2337801b",
+    ),
 }
 
 
@@ -63,7 +87,7 @@ def pack(graph: RawGraph) -> bytes:
         "test": graph.test.astype(np.uint16),
     }
     buffer = BytesIO()
-    np.savez_compressed(buffer, allow_pickle=False, **arrays)  # type: ignore[arg-type]
+    np.savez_compressed(buffer, allow_pickle=False, **arrays)
     return buffer.getvalue()
 
 

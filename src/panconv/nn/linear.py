@@ -30,7 +30,7 @@ class Linear(nn.Module):
         super().__init__()
         self.in_channels, self.out_channels, self.trials = in_channels, out_channels, trials
         if in_channels < 0:
-            self.weight = UninitializedParameter()
+            self.weight = UninitializedParameter()  # type: ignore[assignment]
         else:
             self.weight = nn.Parameter(torch.empty(self._shape()))
             self.reset_parameters()
@@ -42,8 +42,7 @@ class Linear(nn.Module):
 
     def forward(self, x: Tensor | SparseRows) -> Tensor:
         if isinstance(self.weight, UninitializedParameter):
-            self._materialize(x.shape[-1])
-            self.reset_parameters()
+            self.materialize(x.shape[-1])
         W = self.weight
         if isinstance(x, SparseRows):
             return x @ W
@@ -56,17 +55,18 @@ class Linear(nn.Module):
     def _shape(self) -> tuple[int, ...]:
         return (*([] if self.trials is None else [self.trials]), self.in_channels, self.out_channels)
 
-    def _materialize(self, in_channels: int) -> None:
-        assert isinstance(self.weight, UninitializedParameter)
-        self.in_channels = in_channels
-        self.weight.materialize(self._shape())
+    def materialize(self, in_channels: int) -> None:
+        """Fixes the width of a lazy map; one that has its width keeps it."""
+        if isinstance(self.weight, UninitializedParameter):
+            self.in_channels = in_channels
+            self.weight.materialize(self._shape())
+            self.reset_parameters()
 
     def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *args: Any) -> None:
         given = state_dict.get(prefix + "weight")
-        if isinstance(self.weight, UninitializedParameter) and isinstance(given, Tensor):
-            if not isinstance(given, UninitializedParameter):
-                self._materialize(given.size(-2))
-        super()._load_from_state_dict(state_dict, prefix, *args)  # type: ignore[no-untyped-call]
+        if isinstance(given, Tensor) and not isinstance(given, UninitializedParameter):
+            self.materialize(given.size(-2))
+        super()._load_from_state_dict(state_dict, prefix, *args)
 
     def extra_repr(self) -> str:
         return f"{self.in_channels}, {self.out_channels}" + (f", trials={self.trials}" if self.trials else "")

@@ -13,7 +13,8 @@ from panconv.graph import Adjacency
 from panconv.met import MET, METHODS, check_compatible, checked_method
 from panconv.nn.linear import Linear
 from panconv.nn.prepared import PreparedGraph
-from panconv.paths import PATHS, checked_length
+from panconv.paths import PATHS
+from panconv.validation import checked_count, checked_length
 from panconv.weights import weights_from
 
 
@@ -59,7 +60,11 @@ class PANConv(nn.Module):
         super().__init__()
         if paths not in PATHS:
             raise ValueError(f"paths must be one of {', '.join(PATHS)}, got {paths!r}")
-        self.out_channels, self.trials = out_channels, trials
+        if in_channels != -1:
+            checked_count(in_channels, "in_channels")
+        if trials is not None:
+            checked_count(trials, "trials")
+        self.out_channels, self.trials = checked_count(out_channels, "out_channels"), trials
         self.L, self.method, self.paths = checked_length(L), checked_method(method), paths
         self.weights = weights_from(METHODS[method].weights if weights is None else weights, L, trials)
         check_compatible(method, self.weights)

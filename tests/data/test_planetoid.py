@@ -1,0 +1,128 @@
+import collections
+import os
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+
+from panconv import load
+from panconv.data import planetoid
+
+OFFICIAL = os.environ.get("PANCONV_PLANETOID")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A small graph in Planetoid's format, whose test range has a gap, as Citeseer's has."""
+    rng = np.random.default_rng(0)
+    first, F, C = 506, 9, 3  # 4 train, 500 validation, 2 more
+    test = np.array([509, 506, 508])  # 507 is missing
+
+    def labels(rows):
+        return np.eye(C, dtype=np.int32)[np.arange(rows) % C]
+
+    def words(rows):
+        return sp.csr_matrix((rng.random((rows, F)) < 0.3).astype(np.float32))
+
+    graph = collections.defaultdict(list, {0: [1, 1, 509], 1: [0], 2: [2, 3], 3: [2], 509: [0], 507: []})
+    parts = {
+        "allx": words(first),
+        "tx": words(3),
+        "x": words(4),
+        "ally": labels(first),
+        "ty": labels(3),
+        "y": labels(4),
+    }
+    for name, part in {**parts, "graph": graph}.items():
+        (tmp_path / f"ind.tiny.{name}").write_bytes(pickle.dumps(part, protocol=3))
+    (tmp_path / "ind.tiny.test.index").write_text("\n".join(map(str, test)))
+    return tmp_path
+
+
+def test_raw_files(folder):
+    data = load(folder, normalize=False)
+    assert data.num_nodes == 510
+    assert sorted(map(tuple, data.edge_index.T.tolist())) == [(0, 1), (0, 509), (1, 0), (2, 3), (3, 2), (509, 0)]
+    tx = planetoid.unpickle(folder / "ind.tiny.tx").toarray()
+    for row, node in enumerate([509, 506, 508]):
+        assert data.x[node].tolist() == tx[row].tolist()
+        assert data.y[node] == row
+    assert data.x[507].sum() == 0
+    assert data.train_mask.nonzero().squeeze().tolist() == [0, 1, 2, 3]
+    assert data.val_mask.nonzero().squeeze().tolist() == list(range(4, 504))
+    assert data.test_mask.nonzero().squeeze().tolist() == [506, 508, 509]
+
+
+def test_a_pickle_that_would_run_code_does_not(folder, tmp_path):
+    class Evil:
+        def __reduce__(self):
+            return os.system, (f"touch {tmp_path}/owned",)
+
+    (folder / "ind.tiny.graph").write_bytes(pickle.dumps(Evil()))
+    with pytest.raises(ValueError, match=r"ind.tiny.graph is not a sound Planetoid file: it names \w+.system"):
+        load(folder)
+    assert not (tmp_path / "owned").exists()
+
+
+def forged():
+    matrix = sp.csr_matrix(np.eye(506, 9, dtype=np.float32))
+    matrix.indices[0] = 10_000  # would read outside the array
+    return matrix
+
+
+@pytest.mark.parametrize(
+    ("part", "content", "message"),
+    [
+        ("allx", forged(), "allx holds no sound sparse matrix"),
+        ("allx", [1, 2], "allx holds no sound sparse matrix"),
+        ("tx", sp.csr_matrix(np.full((3, 9), np.nan)), "NaN"),
+        ("tx", sp.csr_matrix(np.ones((2, 9))), "do not belong together"),
+        ("ty", [1, 2], "holds no matrix of one-hot labels"),
+        ("graph", {0: [77_777]}, "names node 77777, but the features have 510 rows"),
+        ("graph", {0: ["a"]}, "holds no adjacency lists"),
+        ("graph", [1], "holds no adjacency lists"),
+    ],
+)
+def test_forged_parts(folder, part, content, message):
+    (folder / f"ind.tiny.{part}").write_bytes(pickle.dumps(content, protocol=3))
+    with pytest.raises(ValueError, match=message):
+        load(folder)
+
+
+def test_files_cut_short_or_missing(folder):
+    path = folder / "ind.tiny.allx"
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) // 2])
+    with pytest.raises(ValueError, match=r"ind.tiny.allx is not a sound Planetoid file"):
+        load(folder)
+    path.unlink()
+    with pytest.raises(ValueError, match=r"cannot read .*ind.tiny.allx"):
+        load(folder)
+    path.write_bytes(content)
+    for text in ("1\nx", "5\n6\n7", "506\n506\n508"):
+        (folder / "ind.tiny.test.index").write_text(text)
+        with pytest.raises(ValueError, match=r"test.index"):
+            load(folder)
+
+
+def test_choosing_a_graph_of_a_folder(folder, tmp_path):
+    assert load(folder, name="tiny").num_nodes == 510
+    with pytest.raises(ValueError, match=r"name 'huge' is not in the folder.*tiny"):
+        load(folder, name="huge")
+    (folder / "ind.other.graph").write_bytes(b"")
+    with pytest.raises(ValueError, match=r"holds several graphs \(other, tiny\): choose one"):
+        load(folder)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ValueError, match="holds no Planetoid graph"):
+        load(tmp_path / "empty")
+
+
+@pytest.mark.skipif(OFFICIAL is None, reason="PANCONV_PLANETOID names no folder of the official files")
+@pytest.mark.parametrize("name", ["cora", "citeseer", "pubmed"])
+def test_built_in_graphs_are_the_official_ones(name):
+    ours, official = load(name, normalize=False), load(Path(OFFICIAL or ""), name=name, normalize=False)
+    for key in ("x", "edge_index", "y", "train_mask", "val_mask", "test_mask"):
+        assert torch.equal(ours[key], official[key]), key

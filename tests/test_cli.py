@@ -1,0 +1,120 @@
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+import torch
+
+from panconv import PAN, load
+
+
+def run(*arguments, cwd, **environment):
+    command = [sys.executable, "-m", "panconv.cli", *map(str, arguments)]
+    environment = {**os.environ, "COLUMNS": "80", **environment}
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=environment)
+
+
+def test_train_prints_saves_and_writes(tmp_path):
+    done = run(
+        *("train", "cora", "--method", 5, "--weights", "fixed", "--k", "0,1,1", "--trials", 2, "--epochs", 5),
+        *("--json", "out/result.json", "--save", "model", "--plot", "curves.png"),
+        cwd=tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    for words in ("Cora", "2 trials", "82.0", "±", "0.00 1.00 1.00"):
+        assert words in done.stdout
+    assert "5/5" in done.stderr  # the bar's last state
+    (record,) = json.loads((tmp_path / "out/result.json").read_text())["runs"]
+    assert record["dataset"] == "cora"
+    assert record["k"] == [0, 1, 1]
+    assert len(record["test_accuracy"]) == 2
+    assert f"{record['mean']:.1f}" in done.stdout
+    assert record["settings"]["epochs"] == 5
+    assert record["settings"]["weight_decay"] == 5e-3
+    model, data = PAN.load(tmp_path / "model"), load("cora")
+    accuracy = (model(data.x, data.edge_index).argmax(1) == data.y)[data.test_mask].double().mean()
+    assert any(float(100 * accuracy) == pytest.approx(a, abs=0.11) for a in record["test_accuracy"])
+    assert (tmp_path / "curves.png").stat().st_size > 10_000
+
+
+def test_several_graphs_other_methods_and_repeatable(tmp_path):
+    arguments = ("train", "cora", "citeseer", "--method", 2, "--trials", 2, "--epochs", 3, "--seed", 7)
+    for name in ("a", "b"):
+        done = run(*arguments, "--json", f"{name}.json", "--save", f"models-{name}", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+    a, b = (json.loads((tmp_path / f"{name}.json").read_text())["runs"] for name in ("a", "b"))
+    for one, two in zip(a, b, strict=True):
+        assert one["seeds"] == [7, 8]
+        assert {**one, "seconds": 0} == {**two, "seconds": 0}
+    assert sum(a[0]["path_weights"][0]) == pytest.approx(1)  # eq. 2: shares
+    assert (tmp_path / "models-a/citeseer/config.json").exists()
+
+
+def test_data_lists_the_graphs(tmp_path):
+    done = run("data", cwd=tmp_path)
+    assert done.returncode == 0
+    for words in ("cora", "2,708", "44,324", "140 / 500 / 1,000"):
+        assert words in done.stdout
+    assert json.loads(run("data", "--json", cwd=tmp_path).stdout)["pubmed"]["edges"] == 44324
+
+
+def test_help_reads_well(tmp_path):
+    for arguments in ((), ("--help",)):
+        done = run(*arguments, cwd=tmp_path)
+        assert done.returncode == 0
+        assert "train" in done.stdout
+        assert not done.stderr
+    assert "--trials" in run("train", "--help", cwd=tmp_path).stdout
+    assert run("--version", cwd=tmp_path).stdout.strip()[0].isdigit()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("train", "coda"), "'coda' is neither a built-in graph (cora, citeseer, pubmed) nor a folder"),
+        (("train", "cora", "--method", "8"), "method must be one of 1, 2, 3, 4, 5, 6, 7, got 8"),
+        (("train", "cora", "--L", "-1"), "L must be at least 0"),
+        (("train", "cora", "--L", "x"), "--L"),
+        (("train", "cora", "--k", "0,1", "--L", "2"), "weights must have L+1 = 3 entries"),
+        (("train", "cora", "--k", "0,one"), "--k must be numbers with commas between them"),
+        (("train", "cora", "--k", "0,nan,1"), "must be finite"),
+        (("train", "cora", "--weights", "fixed"), "--weights fixed goes with --k"),
+        (("train", "cora", "--weights", "free", "--k", "1,1,1"), "--weights fixed goes with --k"),
+        (("train", "cora", "--weights", "warm"), "--weights must be one of free, fixed"),
+        (("train", "cora", "--method", "1", "--weights", "free"), "use Boltzmann weights"),
+        (("train", "cora", "--trials", "0"), "--trials must be at least 1, got 0"),
+        (("train", "cora", "--epochs", "0"), "epochs must be at least 1, got 0"),
+        (("train", "cora", "--dropout", "1"), "dropout must be at least 0 and below 1, got 1.0"),
+        (("train", "cora", "--hidden", "0"), "hidden_channels must be at least 1, got 0"),
+        (("train", "cora", "--device", "warp"), "--device warp cannot be used here"),
+        (("train", "cora", "--json", "file/below"), "cannot write file/below"),
+        (("train", "cora", "--save", "file"), "cannot write file/model.safetensors"),
+        (("train", "cora", "--plot", "curves.xyz"), "--plot must end in"),
+        (("train", "broken"), "the folder broken holds no Planetoid graph"),
+        (("trian", "cora"), "No such command 'trian'"),
+        (("train", "cora", "--speed", "9"), "No such option: --speed"),
+    ],
+)
+def test_mistakes_are_one_line_and_exit_code_2(tmp_path, arguments, message):
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "broken").mkdir()
+    done = run(*arguments, cwd=tmp_path)
+    assert done.returncode == 2, done.stderr
+    assert message in done.stderr
+    assert done.stderr.startswith("panconv: ")
+    assert len(done.stderr.splitlines()) == 1
+    assert not done.stdout
+    assert (tmp_path / "file").read_text() == "mine"
+    assert sorted(os.listdir(tmp_path)) == ["broken", "file"]
+
+
+def test_a_traceback_for_who_wants_one(tmp_path):
+    assert "Traceback" in run("train", "coda", cwd=tmp_path, PANCONV_DEBUG="1").stderr
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has CUDA")
+def test_no_cuda_is_said_plainly(tmp_path):
+    done = run("train", "cora", "--device", "cuda", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "try --device cpu" in done.stderr

@@ -1,0 +1,19 @@
+"""The examples in the docstrings run and print what they say."""
+
+import doctest
+import importlib
+import pkgutil
+
+import pytest
+import torch
+
+import panconv
+
+MODULES = [m.name for m in pkgutil.walk_packages(panconv.__path__, "panconv.")]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples(name):
+    module = importlib.import_module(name)
+    results = doctest.testmod(module, extraglobs={"torch": torch, **vars(panconv)})
+    assert results.failed == 0

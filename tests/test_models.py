@@ -1,0 +1,116 @@
+import copy
+import json
+
+import pytest
+import torch
+from graphs import TRIANGLE_AND_TAIL
+
+from panconv import METHODS, PAN, Adjacency, Boltzmann, PowerLaw
+from panconv.testing import assert_equivariant, close
+
+EDGES = TRIANGLE_AND_TAIL
+
+
+def test_two_layers_are_the_papers_classifier():
+    x, adj = torch.randn(4, 5), Adjacency.from_edge_index(EDGES)
+    model = PAN(5, 8, 3).eval()
+    first, second = (conv.met(adj) for conv in model.convs)
+    hidden = (first @ x @ model.convs[0].lin.weight + model.convs[0].bias).relu()
+    expected = second @ hidden @ model.convs[1].lin.weight + model.convs[1].bias
+    torch.testing.assert_close(model(x, EDGES), expected)
+
+
+@pytest.mark.parametrize(("num_layers", "widths"), [(1, [(5, 3)]), (3, [(5, 8), (8, 8), (8, 3)])])
+def test_depth(num_layers, widths):
+    model = PAN(5, 8, 3, num_layers)
+    assert [(conv.in_channels, conv.out_channels) for conv in model.convs] == widths
+    assert model(torch.randn(4, 5), EDGES).shape == (4, 3)
+
+
+def test_each_layer_has_path_weights_of_its_own():
+    model = PAN(5, 8, 3, method=2, weights=Boltzmann([0.0, 1.0, 2.0]))
+    one, two = (conv.weights for conv in model.convs)
+    assert one is not two
+    close(one().detach(), two().detach())
+
+
+def test_dropout_while_training_only():
+    model, x = PAN(5, 8, 3, dropout=0.5), torch.randn(4, 5)
+    assert not torch.equal(model(x, EDGES), model(x, EDGES))
+    model.eval()
+    assert torch.equal(model(x, EDGES), model(x, EDGES))
+
+
+def test_equivariant():
+    assert_equivariant(PAN(5, 8, 3, method=2).eval(), torch.randn(4, 5), EDGES)
+
+
+def test_seeded_trials_are_the_models_alone():
+    many = PAN(5, 8, 3, trials=4)
+    many.seed([3, 1, 4, 1])
+    x = torch.randn(4, 5)
+    for s, seed in enumerate([3, 1, 4, 1]):
+        one = PAN(5, 8, 3)
+        one.seed([seed])
+        for name, state in one.state_dict().items():
+            assert torch.equal(state, many.state_dict()[name][s])
+        many.eval(), one.eval()
+        torch.testing.assert_close(many(x, EDGES)[:, s], one(x, EDGES))
+        close(many.trial(s)(x, EDGES), one(x, EDGES))
+    assert torch.equal(many.trial(1).convs[0].lin.weight, many.trial(3).convs[0].lin.weight)
+    assert not torch.equal(many.trial(0).convs[0].lin.weight, many.trial(1).convs[0].lin.weight)
+
+
+@pytest.mark.parametrize("trials", [None, 3])
+@pytest.mark.parametrize("weights", [None, [0.0, 1.0, 1.0], "power-law", PowerLaw(2, 1.5, 0.5, trained=False)])
+def test_saved_and_loaded_to_the_same_bits(tmp_path, trials, weights):
+    model = PAN(5, 8, 3, method=5, weights=weights, trials=trials)
+    with torch.no_grad():
+        for p in model.parameters():
+            p.add_(torch.rand_like(p))
+    model.save(tmp_path / "new" / "model")
+    loaded = PAN.load(tmp_path / "new" / "model")
+    x = torch.randn(4, 5)
+    assert torch.equal(loaded(x, EDGES), model.eval()(x, EDGES))
+    assert not list((tmp_path / "new" / "model").glob(".*"))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_saves(tmp_path, method):
+    model = PAN(5, 8, 3, method=method)
+    model.save(tmp_path)
+    x = torch.randn(4, 5)
+    assert torch.equal(PAN.load(tmp_path)(x, EDGES), model.eval()(x, EDGES))
+
+
+def test_what_is_no_model_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="holds no saved model"):
+        PAN.load(tmp_path)
+    PAN(5, 8, 3).save(tmp_path)
+    content = (tmp_path / "model.safetensors").read_bytes()
+    (tmp_path / "model.safetensors").write_bytes(content[: len(content) // 2])
+    with pytest.raises(ValueError, match="holds no saved model"):
+        PAN.load(tmp_path)
+    (tmp_path / "model.safetensors").write_bytes(content)
+    config = json.loads((tmp_path / "config.json").read_text())
+    for change in ({"format": "other"}, {"hidden_channels": 9}, {"surprise": 1}):
+        (tmp_path / "config.json").write_text(json.dumps({**config, **change}))
+        with pytest.raises(ValueError, match="holds no"):
+            PAN.load(tmp_path)
+
+
+def test_bad_options():
+    with pytest.raises(ValueError, match="num_layers must be at least 1"):
+        PAN(5, 8, 3, 0)
+    with pytest.raises(ValueError, match="seeds must be 1"):
+        PAN(5, 8, 3).seed([1, 2])
+    with pytest.raises(ValueError, match="trial must be one of 0 … 1, got 2"):
+        PAN(5, 8, 3, trials=2).trial(2)
+
+
+def test_deep_copies_do_not_share():
+    model = PAN(5, 8, 3)
+    twin = copy.deepcopy(model)
+    with torch.no_grad():
+        twin.convs[0].lin.weight.zero_()
+    assert model.convs[0].lin.weight.abs().sum() > 0

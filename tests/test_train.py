@@ -1,0 +1,167 @@
+import pytest
+import torch
+from torch_geometric.data import Data
+
+from panconv import PAN, fit
+from panconv.testing import close
+
+
+def small(sparse=False, seed=0):
+    """Two communities of 20 nodes with noisy features: easy, not trivial."""
+    generator = torch.Generator().manual_seed(seed)
+    y = torch.arange(40) % 2
+    same = y[:, None] == y[None, :]
+    A = (torch.rand(40, 40, generator=generator) < torch.where(same, 0.3, 0.02)).triu(1)
+    x = torch.rand(40, 6, generator=generator) * (torch.rand(40, 6, generator=generator) < 0.5)
+    x[:, 0] += 0.3 * y
+    edge_index = (A | A.T).nonzero().T
+    masks = {f"{name}_mask": torch.arange(40) % 4 == i for i, name in enumerate(("train", "val", "test"))}
+    masks["train_mask"] = masks["train_mask"] | (torch.arange(40) % 4 == 3)
+    return Data(x=x.to_sparse_csr() if sparse else x, edge_index=edge_index, y=y, **masks)
+
+
+def model(trials, **options):
+    return PAN(6, 8, 2, trials=trials, **options)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("method", [2, 5])
+def test_a_trial_among_ten_is_the_trial_alone(sparse, method):
+    data = small(sparse)
+    settings = {"epochs": 60, "patience": 10, "weight_decay": 1e-2, "lr": 0.05}
+    together = fit(model(10, method=method), data, seeds=range(10), **settings)
+    for s in (0, 4, 9):
+        for one in (model(None, method=method), model(1, method=method)):
+            alone = fit(one, data, seeds=[s], **settings)
+            assert alone.best_epoch == [together.best_epoch[s]]
+            assert alone.stopped_epoch == [together.stopped_epoch[s]]
+            assert alone.val_loss[0] == pytest.approx(together.val_loss[s], rel=1e-4)
+            assert alone.test_accuracy[0] == together.test_accuracy[s]
+            mine, theirs = (
+                alone.history["val_loss"][:, 0],
+                together.history["val_loss"][: len(alone.history["val_loss"]), s],
+            )
+            torch.testing.assert_close(mine, theirs, rtol=1e-4, atol=1e-5)
+    assert len(set(together.stopped_epoch)) > 1  # each stops on its own
+
+
+def test_sparse_features_train_like_dense_ones_without_dropout():
+    settings = {"epochs": 20, "seeds": [1, 2]}
+    dense = fit(model(2, dropout=0.0), small(), **settings)
+    sparse = fit(model(2, dropout=0.0), small(sparse=True), **settings)
+    torch.testing.assert_close(sparse.history["val_loss"], dense.history["val_loss"], rtol=1e-4, atol=1e-5)
+
+
+def test_the_same_seed_gives_the_same_bits():
+    runs = [fit(model(3), small(), seeds=[5, 6, 7], epochs=30) for _ in range(2)]
+    assert torch.equal(*(run.history["val_loss"].nan_to_num(-1) for run in runs))
+    for a, b in zip(*(run.model.state_dict().values() for run in runs), strict=True):
+        assert torch.equal(a, b)
+    other = fit(model(3), small(), seeds=[8, 9, 10], epochs=30)
+    assert not torch.equal(other.history["val_loss"], runs[0].history["val_loss"])
+
+
+def test_the_model_comes_back_as_it_was_at_its_best():
+    data = small()
+    result = fit(model(4), data, seeds=range(4), epochs=80, patience=15, lr=0.05)
+    history = result.history["val_loss"]
+    scores = result.model(data.x, data.edge_index).detach()
+    nodes = data.val_mask.nonzero().squeeze(1)
+    for s in range(4):
+        assert result.best_epoch[s] == int(history[:, s].nan_to_num(torch.inf).argmin()) + 1
+        loss = torch.nn.functional.cross_entropy(scores[nodes, s], data.y[nodes])
+        assert float(loss) == pytest.approx(result.val_loss[s], rel=1e-5)
+        stopped = result.stopped_epoch[s]
+        assert stopped == min(result.best_epoch[s] + 15, 80)
+        assert torch.isnan(history[stopped:, s]).all()
+        correct = scores[data.test_mask, s].argmax(1) == data.y[data.test_mask]
+        assert float(correct.float().mean()) == pytest.approx(result.test_accuracy[s])
+    best = result.best()
+    close(best(data.x, data.edge_index).detach(), scores[:, min(range(4), key=result.val_loss.__getitem__)])
+
+
+def test_it_learns():
+    result = fit(model(5, dropout=0.2), small(), seeds=range(5), lr=0.05, epochs=200)
+    assert sum(result.test_accuracy) / 5 > 0.8
+    assert result.history["train_loss"][-1].nanmean() < result.history["train_loss"][0].mean()
+
+
+def test_weight_decay_is_on_the_first_matrix_alone(monkeypatch):
+    groups, adam = [], torch.optim.Adam
+    monkeypatch.setattr(torch.optim, "Adam", lambda g, **k: groups.extend(g) or adam(g, **k))
+    trained = fit(model(2), small(), seeds=[0, 1], weight_decay=0.7, epochs=1).model
+    decayed, others = groups
+    assert decayed["weight_decay"] == 0.7
+    assert [p.data_ptr() for p in decayed["params"]] == [trained.convs[0].lin.weight.data_ptr()]
+    assert "weight_decay" not in others
+    assert len(others["params"]) == len(list(trained.parameters())) - 1
+
+
+def test_the_test_nodes_do_not_matter_to_training():
+    data, other = small(), small()
+    other.y = torch.where(other.test_mask, 1 - other.y, other.y)
+    a, b = (fit(model(2), d, seeds=[0, 1], epochs=20) for d in (data, other))
+    assert torch.equal(a.history["val_loss"], b.history["val_loss"])
+    assert [x + y for x, y in zip(a.test_accuracy, b.test_accuracy, strict=True)] == pytest.approx([1, 1])
+
+
+def test_progress_is_told():
+    told = []
+    fit(model(3), small(), seeds=range(3), epochs=12, patience=4, lr=0.1, callback=told.append)
+    assert [p.epoch for p in told] == list(range(1, len(told) + 1))
+    assert told[0].trials == told[0].running == 3
+    assert told[-1].best_val_loss <= told[0].best_val_loss
+
+
+def test_weighted_graphs_and_lazy_models():
+    data = small()
+    data.edge_weight = torch.rand(data.num_edges) + 0.1
+    weighted = fit(PAN(-1, 8, 2, trials=2), data, seeds=[0, 1], epochs=5)
+    assert weighted.model.convs[0].in_channels == 6
+    data.edge_weight = None
+    plain = fit(PAN(-1, 8, 2, trials=2), data, seeds=[0, 1], epochs=5)
+    assert not torch.equal(weighted.history["val_loss"], plain.history["val_loss"])
+    sparse = fit(PAN(-1, 8, 2, trials=2), small(sparse=True), seeds=[0, 1], epochs=5)
+    assert sparse.model.convs[0].in_channels == 6
+
+
+def test_dropout_is_torchs_own_again_afterwards():
+    trained = fit(model(2), small(), seeds=[0, 1], epochs=2).model
+    assert not trained.training
+    assert all(dropout.keys is None for dropout in trained.dropouts)
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "message"),
+    [
+        (lambda d: d.x.fill_(torch.nan), {}, "data.x holds NaN"),
+        (lambda d: setattr(d, "y", None), {}, "data.y is missing"),
+        (lambda d: setattr(d, "y", d.y.float()), {}, r"data.y must be 40 class numbers"),
+        (lambda d: setattr(d, "y", d.y + 1), {}, "data.y names class 2, but the model has 2 classes"),
+        (lambda d: d.val_mask.fill_(False), {}, "data.val_mask must be boolean"),
+        (lambda d: setattr(d, "test_mask", None), {}, "data.test_mask is missing"),
+        (lambda d: None, {"seeds": [1, 2]}, "seeds must be 1"),
+        (lambda d: None, {"epochs": 0}, "epochs must be at least 1, got 0"),
+        (lambda d: None, {"patience": 0}, "patience must be at least 1, got 0"),
+        (lambda d: None, {"lr": 0.0}, "lr must be positive"),
+        (lambda d: None, {"weight_decay": -1.0}, "weight_decay not negative"),
+    ],
+)
+def test_bad_input(change, options, message):
+    data = small()
+    change(data)
+    with pytest.raises(ValueError, match=message):
+        fit(model(1), data, **options)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "least"), [("cora", 81.7), ("citeseer", 70.9), ("pubmed", 78.9)])
+def test_the_papers_figures_come_out(name, least):
+    from panconv import load
+    from panconv.experiments.settings import settings
+
+    how, data = settings(name, 5), load(name, sparse=True)
+    pan = PAN(data.x.size(1), how.hidden, int(data.y.max()) + 1, weights=[0, 1, 1], dropout=how.dropout, trials=10)
+    options = {"weight_decay": how.weight_decay, "epochs": how.epochs, "patience": how.patience}
+    result = fit(pan, data, seeds=range(10), **options)
+    assert 10 * sum(result.test_accuracy) >= least
