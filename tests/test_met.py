@@ -198,11 +198,11 @@ def test_two_hundred_steps_on_cora_in_single_precision(method):
 
 
 def test_long_walks_train():
-    M_weights = Boltzmann(torch.zeros(201))
+    M_weights = Boltzmann(torch.arange(201.0))  # outweighs the growth of the counts: short walks matter
     adj = Adjacency.from_edge_index(TRIANGLE_AND_TAIL)
     (MET(Walks(adj, 200), M_weights, 1) @ torch.randn(4, 2)).square().sum().backward()
     assert torch.isfinite(M_weights.energies.grad).all()
-    assert M_weights.energies.grad.abs().max() > 0
+    assert M_weights.energies.grad[:3].abs().min() > 1e-4
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])

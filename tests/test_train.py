@@ -3,7 +3,6 @@ import torch
 from torch_geometric.data import Data
 
 from panconv import PAN, fit
-from panconv.testing import close
 
 
 def small(sparse=False, seed=0):
@@ -77,7 +76,8 @@ def test_the_model_comes_back_as_it_was_at_its_best():
         correct = scores[data.test_mask, s].argmax(1) == data.y[data.test_mask]
         assert float(correct.float().mean()) == pytest.approx(result.test_accuracy[s])
     best = result.best()
-    close(best(data.x, data.edge_index).detach(), scores[:, min(range(4), key=result.val_loss.__getitem__)])
+    chosen = min(range(4), key=result.val_loss.__getitem__)
+    torch.testing.assert_close(best(data.x, data.edge_index).detach(), scores[:, chosen])
 
 
 def test_it_learns():
@@ -93,7 +93,7 @@ def test_weight_decay_is_on_the_first_matrix_alone(monkeypatch):
     decayed, others = groups
     assert decayed["weight_decay"] == 0.7
     assert [p.data_ptr() for p in decayed["params"]] == [trained.convs[0].lin.weight.data_ptr()]
-    assert "weight_decay" not in others
+    assert others.get("weight_decay", 0) == 0
     assert len(others["params"]) == len(list(trained.parameters())) - 1
 
 

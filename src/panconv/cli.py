@@ -278,8 +278,8 @@ def _show(records: dict[str, dict[str, Any]]) -> None:
     trials = len(one["seeds"])
     title = f"PAN, method {one['method']}, {one['weights']} weights, L = {one['L']}: {trials} trial{'s' * (trials > 1)}"
     table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", caption_justify="left")
-    table.add_column("graph")
-    for column in ("test (%)", "paper", "ours − paper", "val. (%)", "k(n), layer 1", "time"):
+    table.add_column("graph", no_wrap=True)
+    for column in ("test (%)", "paper", "difference", "val. (%)", "k(n), layer 1", "time"):
         table.add_column(column, justify="right", no_wrap=True)
     for name, r in records.items():
         spread = "" if r["std"] is None else f" ± {r['std']:.1f}"

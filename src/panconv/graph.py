@@ -274,12 +274,18 @@ class Adjacency:
                 "use positive weights, or a method on A"
             )
         zero = degree == 0  # 1/0 is 0: no edge reaches that node
-        scaled = Adjacency.__new__(Adjacency)
-        scaled.__dict__.update(self.__getstate__())
-        scaled.scale = degree.masked_fill(zero, 1).rsqrt().masked_fill(zero, 0)
-        # Âⁿ·1 = D̃^½ P^n D̃^−½·1 with P stochastic: its entries stay between √(dᵢ/dmax) and √(dᵢ/dmin), whatever n.
-        scaled.growth = scaled.decay = 1.0
-        return scaled
+        return Adjacency(
+            self.crow,
+            self.col,
+            self.value,
+            transposed=self._transposed,
+            scale=degree.masked_fill(zero, 1).rsqrt().masked_fill(zero, 0),
+            num_self_loops=self._num_self_loops,
+            # Âⁿ·1 = D̃^½ Pⁿ D̃^−½·1 with P stochastic: its entries stay between √(dᵢ/dmax) and √(dᵢ/dmin), whatever n.
+            growth=1.0,
+            decay=1.0,
+            signed=self.is_signed,
+        )
 
 
 def _transforming() -> bool:
