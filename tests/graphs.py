@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass
 
+import pytest
 import torch
 from hypothesis import strategies as st
 from torch import Tensor
 
 from panconv import METHODS
+
+# torch's own compiler wants a C++ compiler at run time; the tracing before it does not.
+_no_compiler = pytest.mark.skipif(
+    shutil.which("g++") is None and shutil.which("clang++") is None, reason="no C++ compiler"
+)
+COMPILERS = ["aot_eager", pytest.param("inductor", marks=_no_compiler)]
 
 
 @dataclass

@@ -1,6 +1,6 @@
 import pytest
 import torch
-from graphs import graphs
+from graphs import COMPILERS, graphs
 from hypothesis import given
 
 import panconv.spmm
@@ -89,7 +89,7 @@ def test_func_transforms_give_the_right_values(weighted, function):
     close(hessian, 2 * A.T @ A)
 
 
-@pytest.mark.parametrize("backend", ["aot_eager", "inductor"])
+@pytest.mark.parametrize("backend", COMPILERS)
 def test_compiled_whole_forward_and_backward(weighted, function, backend):
     _, a, _ = weighted
     x = torch.randn(6, 2, dtype=torch.float64)

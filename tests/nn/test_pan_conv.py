@@ -4,7 +4,7 @@ import pickle
 import numpy as np
 import pytest
 import torch
-from graphs import TRIANGLE_AND_TAIL, dense_met, graphs
+from graphs import COMPILERS, TRIANGLE_AND_TAIL, dense_met, graphs
 from hypothesis import given
 from torch_geometric.data import Batch, Data
 from torch_geometric.nn import GCNConv, Sequential
@@ -156,7 +156,7 @@ def test_autocast_and_scaler(x, method):
     assert not torch.equal(before, conv.lin.weight)
 
 
-@pytest.mark.parametrize("backend", ["aot_eager", "inductor"])
+@pytest.mark.parametrize("backend", COMPILERS)
 @pytest.mark.parametrize("warm", [False, True])
 def test_compiled_whole(x, backend, warm):
     """Forward and backward, on a graph seen for the first time and on one that is prepared."""
