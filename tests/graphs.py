@@ -37,8 +37,12 @@ class Graph:
 
 
 @st.composite
-def graphs(draw, min_nodes: int = 0, max_nodes: int = 7, weighted: bool | None = None) -> Graph:
-    """Directed or undirected, weighted or not, with isolated nodes, self-loops, repeated edges; empty, one node."""
+def graphs(draw, min_nodes: int = 0, max_nodes: int = 7, weighted: bool | None = None, zeros: bool = True) -> Graph:
+    """Directed or undirected, weighted or not, with isolated nodes, self-loops, repeated edges; empty, one node.
+
+    With `zeros`, a weight may be 0: an edge that is stored and carries nothing. There Z and D_n may be 0, where 1/0 is
+    0 and no derivative exists, so gradients are checked without.
+    """
     N = draw(st.integers(min_nodes, max_nodes))
     node = st.integers(0, max(N - 1, 0))
     pairs = draw(st.lists(st.tuples(node, node), max_size=3 * N)) if N else []
@@ -46,7 +50,7 @@ def graphs(draw, min_nodes: int = 0, max_nodes: int = 7, weighted: bool | None =
         pairs += [(b, a) for a, b in pairs]
     weight = None
     if draw(st.booleans()) if weighted is None else weighted:
-        numbers = st.floats(0.125, 4, width=32)
+        numbers = st.floats(0.125, 4, width=32) | st.just(0.0) if zeros else st.floats(0.125, 4, width=32)
         weight = torch.tensor([draw(numbers) for _ in pairs], dtype=torch.float64)
     return Graph(torch.tensor(pairs, dtype=torch.long).reshape(-1, 2).T, weight, N)
 

@@ -17,8 +17,8 @@ def run(*arguments, cwd, **environment):
 
 def test_train_prints_saves_and_writes(tmp_path):
     done = run(
-        *("train", "cora", "--method", 5, "--weights", "fixed", "--k", "0,1,1", "--trials", 2, "--epochs", 5),
-        *("--json", "out/result.json", "--save", "model", "--plot", "curves.png"),
+        *("train", "Cora", "--method", 5, "--weights", "fixed", "--k", "0,1,1", "--trials", 2, "--epochs", 5),
+        *("--json", "out/result.json", "--save", "model", "--plot", "new/curves.png"),
         cwd=tmp_path,
     )
     assert done.returncode == 0, done.stderr
@@ -35,7 +35,7 @@ def test_train_prints_saves_and_writes(tmp_path):
     model, data = PAN.load(tmp_path / "model"), load("cora")
     accuracy = (model(data.x, data.edge_index).argmax(1) == data.y)[data.test_mask].double().mean()
     assert any(float(100 * accuracy) == pytest.approx(a, abs=0.11) for a in record["test_accuracy"])
-    assert (tmp_path / "curves.png").stat().st_size > 10_000
+    assert (tmp_path / "new/curves.png").stat().st_size > 10_000
 
 
 def test_several_graphs_other_methods_and_repeatable(tmp_path):
@@ -84,9 +84,13 @@ def test_help_reads_well(tmp_path):
         (("train", "cora", "--weights", "warm"), "--weights must be one of free, fixed"),
         (("train", "cora", "--method", "1", "--weights", "free"), "use Boltzmann weights"),
         (("train", "cora", "--trials", "0"), "--trials must be at least 1, got 0"),
-        (("train", "cora", "--epochs", "0"), "epochs must be at least 1, got 0"),
+        (("train", "cora", "--epochs", "0"), "epochs must be an integer of at least 1, got 0"),
+        (("train", "cora", "--lr", "inf"), "lr must be positive"),
+        (("train", "cora", "--seed", "-1"), "seeds must be at least 0"),
+        (("train", "cora", "--device", "meta"), "--device meta cannot be used here"),
+        (("train", "cora", "--json", "a/b", "--save", "a/b"), "--json and --save cannot share a/b"),
         (("train", "cora", "--dropout", "1"), "dropout must be at least 0 and below 1, got 1.0"),
-        (("train", "cora", "--hidden", "0"), "hidden_channels must be at least 1, got 0"),
+        (("train", "cora", "--hidden", "0"), "hidden_channels must be an integer of at least 1, got 0"),
         (("train", "cora", "--device", "warp"), "--device warp cannot be used here"),
         (("train", "cora", "--json", "file/below"), "cannot write file/below"),
         (("train", "cora", "--save", "file"), "cannot write file/model.safetensors"),

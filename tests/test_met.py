@@ -57,7 +57,7 @@ def test_conformance_of_trials_side_by_side(graph, method):
         close(M.path_weights[..., s], alone.path_weights)
 
 
-@given(graphs(min_nodes=1, max_nodes=5), methods, st.integers(0, 3))
+@given(graphs(min_nodes=1, max_nodes=5, zeros=False), methods, st.integers(0, 3))
 def test_gradients_of_weights_and_edges(graph, method, L):
     x = torch.randn(graph.num_nodes, 2, dtype=torch.float64)
     for weights in kinds(L, method):
@@ -69,7 +69,7 @@ def test_gradients_of_weights_and_edges(graph, method, L):
         assert_gradients(lambda: MET(Walks(adjacency(graph), L), fixed, method) @ x, graph.edge_weight)
 
 
-@given(graphs(min_nodes=1, max_nodes=5), methods)
+@given(graphs(min_nodes=1, max_nodes=5, zeros=False), methods)
 def test_long_walks_take_another_way_to_the_same_place(graph, method):
     """The logarithmic form, forced where the plain one still fits: values, adjoint, matrix and gradients."""
     adj, weights = adjacency(graph), kinds(3, method)[1]
@@ -244,7 +244,10 @@ def test_negative_fixed_weights_are_legal_while_z_is_positive():
         (lambda w: MET(w, [1.0, 1.0]), ValueError, r"L\+1 = 3 entries"),
         (lambda w: MET(w, Free([1.0, 1.0, 1.0]), 7), ValueError, "method 7 divides by.*Boltzmann"),
         (lambda w: MET(w) @ torch.ones(5, 2), ValueError, r"x must have 4 rows.*\(5, 2\)"),
-        (lambda w: MET(w) @ torch.ones(4).long(), TypeError, "x must be floating point"),
+        (lambda w: MET(w) @ torch.ones(4).long(), TypeError, "x must be dense and floating point"),
+        (lambda w: MET(w) @ torch.ones(4, 2).to_sparse(), TypeError, "x must be dense.*sparse"),
+        (lambda w: MET(w, method=5.0), ValueError, "method must be one of"),
+        (lambda w: MET(w, method=[5]), ValueError, "method must be one of"),
         (lambda w: MET(w) @ [1.0], TypeError, "x must be a tensor"),
         (lambda w: MET(w, torch.ones(3, 2)) @ torch.ones(4, 3), ValueError, r"x must be \(N, 2, …\)"),
         (lambda w: MET(w, torch.ones(3, 2)).to_sparse(), ValueError, "to_sparse takes the weights of one trial"),
@@ -265,3 +268,91 @@ def test_natural_weights_and_repr():
     assert isinstance(MET(Walks(TRIANGLE_AND_TAIL, 2), method=1).weights, Boltzmann)
     assert isinstance(MET(Walks(TRIANGLE_AND_TAIL, 2), method=5).weights, Free)
     assert "method=2 (base=A" in repr(MET(Walks(TRIANGLE_AND_TAIL, 2), method=2))
+
+
+def cliques(sizes, joints, weights):
+    """Complete graphs side by side, and single edges (source, target) between them."""
+    edges, first = [], 0
+    for size in sizes:
+        nodes = torch.arange(first, first + size)
+        pairs = torch.cartesian_prod(nodes, nodes)
+        edges += [pairs[pairs[:, 0] != pairs[:, 1]]]
+        first += size
+    count = sum(map(len, edges))
+    edge_index = torch.cat([*edges, torch.tensor(joints)]).T
+    return Adjacency.from_edge_index(edge_index, torch.tensor([1.0] * count + weights).double())
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_an_edge_of_weight_zero_is_no_edge_however_long_the_walks(method):
+    L = 40 if method == 6 else 600
+    with_zeros = cliques([20, 2], [[0, 20], [20, 0]], [0.0, 0.0])
+    without = cliques([20, 2], [[0, 1]], [0.0])
+    k = torch.rand(L + 1, dtype=torch.float64) + 0.1
+    a, b = (MET(Walks(adj, L), k, method) for adj in (with_zeros, without))
+    close(a.to_dense(torch.float64), b.to_dense(torch.float64))
+    close(a.log_partition, b.log_partition)
+    assert with_zeros.components.max() == 1
+    if METHODS[method].base == "A":
+        close(a.log_partition[20:].exp(), k.sum().expand(2))  # a pair has one walk of each length
+
+
+def test_roots_that_no_float32_holds_are_refused_and_float64_is_right():
+    adj = cliques([20, 3], [[20, 0]], [1.0])  # directed: one component spans 10¹⁹⁰
+    M = MET(Walks(adj, 200), torch.ones(201), 2)
+    with pytest.raises(ValueError, match=r"L = 200 is too long for method 2 on this graph in torch.float32"):
+        M @ torch.ones(23)
+    A = adj.to_dense(torch.float64)
+    power, total = torch.eye(23, dtype=torch.float64), torch.zeros(23, 23, dtype=torch.float64)
+    for _ in range(201):
+        total, power = total + power, power @ A
+    root = total.sum(1).sqrt()
+    reference = total / root[:, None] / root[None, :]
+    torch.testing.assert_close(M.to_dense(torch.float64), reference, rtol=1e-9, atol=1e-300)
+    assert torch.isfinite(MET(Walks(adj, 200), torch.ones(201), 1) @ torch.ones(23)).all()
+
+
+@pytest.mark.parametrize("method", [1, 2])
+def test_a_partition_that_cancels_to_zero_divides_to_zero(method):
+    path = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])
+    M = MET(Walks(path, 1), [2.0, -1.0], method)
+    assert M.partition.tolist() == [1, 0, 1]
+    dense = M.to_dense()
+    assert dense[1].abs().sum() == 0
+    close(dense.double(), dense_met(Adjacency.of(path).to_dense(torch.float64), torch.tensor([2.0, -1.0]), method)[0])
+    assert M.path_weights[:, 1].tolist() == [0, 0]
+
+
+def test_partition_has_a_gradient_where_a_weight_is_zero():
+    free = Free([0.0, 1.0, 1.0]).double()
+    M = MET(Walks(TRIANGLE_AND_TAIL, 2), free, 5)
+    assert_gradients(lambda: M.partition, free.k)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_forward_mode_in_the_edge_weights_of_a_symmetric_graph(method):
+    """Where the values are symmetric but their tangent is not, the transpose must not be taken for the matrix."""
+    edges, k = TRIANGLE_AND_TAIL, torch.tensor([0.5, 1.0, 0.25], dtype=torch.float64)
+    weight = torch.ones(8, dtype=torch.float64)
+    tangent, x = torch.randn(8, dtype=torch.float64), torch.randn(4, dtype=torch.float64)
+
+    def ours(weight, x):
+        return MET(Walks(Adjacency.from_edge_index(edges, weight), 2), k, method)
+
+    def dense(weight, x):
+        A = torch.zeros(4, 4, dtype=torch.float64).index_put((edges[1], edges[0]), weight)
+        return dense_met(A, k, method)[0]
+
+    for function in (
+        lambda make: lambda w: make(w, x) @ x,
+        lambda make: lambda w: make(w, x).T @ x,
+        lambda make: lambda w: torch.func.grad(lambda x: (make(w, x) @ x).sin().sum())(x),
+    ):
+        mine = torch.func.jvp(function(ours), (weight,), (tangent,))
+        theirs = torch.func.jvp(function(dense), (weight,), (tangent,))
+        for a, b in zip(mine, theirs, strict=True):
+            close(a, b)
+    with torch.autograd.forward_ad.dual_level():
+        dual = torch.autograd.forward_ad.make_dual(weight, tangent)
+        mine, theirs = (torch.autograd.forward_ad.unpack_dual(f(dual, x).T @ x).tangent for f in (ours, dense))
+    close(mine, theirs)

@@ -1,6 +1,7 @@
 import copy
 import json
 
+import numpy as np
 import pytest
 import torch
 from graphs import TRIANGLE_AND_TAIL
@@ -75,6 +76,30 @@ def test_saved_and_loaded_to_the_same_bits(tmp_path, trials, weights):
     assert not list((tmp_path / "new" / "model").glob(".*"))
 
 
+def test_saved_in_the_dtype_it_has_and_from_any_numbers(tmp_path):
+    for i, (weights, dtype) in enumerate([(np.array([0, 1, 1.0]), torch.float64), ((0, 1, 1), torch.bfloat16)]):
+        model = PAN(5, 8, 3, weights=weights, trials=2).to(dtype)
+        model.save(tmp_path / str(i))
+        x = torch.randn(4, 5, dtype=dtype)
+        assert torch.equal(PAN.load(tmp_path / str(i))(x, EDGES), model.eval()(x, EDGES))
+        assert torch.equal(model.trial(1)(x, EDGES), model(x, EDGES)[:, 1])
+
+
+def test_a_lazy_model_saves_once_it_knows_its_width(tmp_path):
+    model, x = PAN(-1, 8, 3), torch.randn(4, 5)
+    model.eval()(x, EDGES)
+    model.save(tmp_path)
+    assert torch.equal(PAN.load(tmp_path)(x, EDGES), model(x, EDGES))
+
+
+def test_path_weights_of_each_trial_are_taken_apart():
+    k = torch.tensor([[0.0, 1.0, 1.0], [1.0, 0.0, 0.0]]).T
+    model, x = PAN(5, 8, 3, weights=k, trials=2).eval(), torch.randn(4, 5)
+    for s in range(2):
+        close(model.trial(s).convs[0].weights(), k[:, s])
+        torch.testing.assert_close(model.trial(s)(x, EDGES), model(x, EDGES)[:, s])
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_saves(tmp_path, method):
     model = PAN(5, 8, 3, method=method)
@@ -100,7 +125,7 @@ def test_what_is_no_model_is_refused(tmp_path):
 
 
 def test_bad_options():
-    with pytest.raises(ValueError, match="num_layers must be at least 1"):
+    with pytest.raises(ValueError, match="num_layers must be an integer of at least 1"):
         PAN(5, 8, 3, 0)
     with pytest.raises(ValueError, match="seeds must be 1"):
         PAN(5, 8, 3).seed([1, 2])

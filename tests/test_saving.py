@@ -1,4 +1,5 @@
 import os
+from pathlib import Path
 
 import pytest
 
@@ -25,5 +26,11 @@ def test_places_that_cannot_be_written(tmp_path):
     check_writable(tmp_path / "new" / "folder" / "file")
     with pytest.raises(ValueError, match="it is a folder"):
         check_writable(tmp_path)
-    with pytest.raises(ValueError, match="is not a folder that may be written to"):
+    with pytest.raises(ValueError, match="cannot be written to"):
         check_writable(tmp_path / "file" / "below")
+    with pytest.raises(ValueError, match="cannot be written to"):
+        check_writable(Path("/proc/nowhere/file"))  # even for root
+    assert os.listdir(tmp_path) == ["file"]
+    with replacing(tmp_path / "new" / "folder" / "file") as temporary:
+        temporary.write_text("made")
+    assert (tmp_path / "new" / "folder" / "file").read_text() == "made"

@@ -137,12 +137,18 @@ def test_dropout_is_torchs_own_again_afterwards():
         (lambda d: d.x.fill_(torch.nan), {}, "data.x holds NaN"),
         (lambda d: setattr(d, "y", None), {}, "data.y is missing"),
         (lambda d: setattr(d, "y", d.y.float()), {}, r"data.y must be 40 class numbers"),
+        (lambda d: setattr(d, "x", d.x[:, :5]), {}, r"data.x has 5 columns, but the model takes 6"),
+        (lambda d: None, {"seeds": [-1]}, "seeds must be at least 0"),
+        (lambda d: None, {"seeds": [2**70]}, "below 2\\^32"),
+        (lambda d: None, {"lr": float("inf")}, "both finite"),
+        (lambda d: None, {"weight_decay": float("nan")}, "both finite"),
+        (lambda d: None, {"lr": 1e30}, "some trial never had a finite validation loss"),
         (lambda d: setattr(d, "y", d.y + 1), {}, "data.y names class 2, but the model has 2 classes"),
         (lambda d: d.val_mask.fill_(False), {}, "data.val_mask must be boolean"),
         (lambda d: setattr(d, "test_mask", None), {}, "data.test_mask is missing"),
         (lambda d: None, {"seeds": [1, 2]}, "seeds must be 1"),
-        (lambda d: None, {"epochs": 0}, "epochs must be at least 1, got 0"),
-        (lambda d: None, {"patience": 0}, "patience must be at least 1, got 0"),
+        (lambda d: None, {"epochs": 0}, "epochs must be an integer of at least 1, got 0"),
+        (lambda d: None, {"patience": 0}, "patience must be an integer of at least 1, got 0"),
         (lambda d: None, {"lr": 0.0}, "lr must be positive"),
         (lambda d: None, {"weight_decay": -1.0}, "weight_decay not negative"),
     ],
@@ -165,3 +171,24 @@ def test_the_papers_figures_come_out(name, least):
     options = {"weight_decay": how.weight_decay, "epochs": how.epochs, "patience": how.patience}
     result = fit(pan, data, seeds=range(10), **options)
     assert 10 * sum(result.test_accuracy) >= least
+
+
+@pytest.mark.parametrize("seeds", [3, [0.5], "ab"])
+def test_seeds_are_whole_numbers(seeds):
+    with pytest.raises(TypeError, match="seeds must be a sequence of integers"):
+        fit(model(1), small(), seeds=seeds)
+
+
+def test_other_dtypes_of_features_labels_and_weights():
+    data, expected = small(), fit(model(1), small(), epochs=3).history["val_loss"]
+    data.x, data.y = data.x.double(), data.y.to(torch.uint8)
+    torch.testing.assert_close(fit(model(1), data, epochs=3).history["val_loss"], expected)
+    data.edge_weight = torch.ones(data.num_edges, requires_grad=True)
+    torch.testing.assert_close(fit(model(1), data, epochs=3).history["val_loss"], expected)
+    wide = fit(model(1).double(), small(sparse=True), epochs=3)
+    assert wide.history["val_loss"].dtype == torch.float64
+
+
+def test_the_best_of_one_is_itself():
+    result = fit(model(None), small(), epochs=2)
+    assert result.best() is result.model

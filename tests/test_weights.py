@@ -5,7 +5,7 @@ import torch
 
 from panconv import Boltzmann, Fixed, Free, PowerLaw
 from panconv.testing import assert_gradients, close
-from panconv.weights import weights_from
+from panconv.weights import plain_spec, trial_spec, weights_from
 
 
 def test_each_kind_is_its_formula():
@@ -86,7 +86,12 @@ def test_named_starts():
         (lambda: Fixed(torch.ones(2, 2, 2)), ValueError, r"k must have shape \(L\+1,\)"),
         (lambda: Fixed([]), ValueError, r"k must have shape"),
         (lambda: Boltzmann([0.0], temperature=0), ValueError, "temperature must be positive and finite, got 0"),
-        (lambda: PowerLaw(2, alpha=0.5), ValueError, "alpha must be at least 1.*0.5"),
+        (lambda: PowerLaw(2, alpha=0.5), ValueError, "alpha must be a number of at least 1.*0.5"),
+        (lambda: PowerLaw(2, alpha="a"), ValueError, "alpha must be a number"),
+        (lambda: PowerLaw(-1), ValueError, "L must be at least 0"),
+        (lambda: PowerLaw(2.5), TypeError, "L must be an integer"),
+        (lambda: PowerLaw(2, temperature="x"), TypeError, "temperature must be a number"),
+        (lambda: weights_from({"kind": "free"}, 2), ValueError, "cannot be read.*'k'"),
         (lambda: PowerLaw(2, temperature=-1.0), ValueError, "temperature must be positive.*-1"),
         (lambda: PowerLaw(2, temperature=torch.inf), ValueError, "temperature must be positive and finite"),
     ],
@@ -94,3 +99,33 @@ def test_named_starts():
 def test_bad_input(make, error, message):
     with pytest.raises(error, match=message):
         make()
+
+
+def test_however_cold_the_first_weight_is_one():
+    law = PowerLaw(2, temperature=1e-37)
+    law.log_temperature.data.fill_(-100.0)
+    assert law().tolist() == [1, 0, 0]
+
+
+def test_fixed_weights_that_are_loaded_are_looked_at_again():
+    fixed = Fixed([1.0, 1.0])
+    fixed.load_state_dict({"k": torch.tensor([1.0, -0.5])})
+    assert not fixed.positive
+
+
+def test_spec_is_of_the_weights_as_they_are():
+    free = Free([1.0, 1.0])
+    with torch.no_grad():
+        free.k.copy_(torch.tensor([0.0, 5.0]))
+    close(weights_from(free.spec(), 1)().detach(), torch.tensor([0.0, 5.0]))
+
+
+def test_the_spec_of_one_trial():
+    for spec in ([[0.0, 1.0], [1.0, 0.0], [1.0, 2.0]], {"kind": "fixed", "k": [[0.0, 1.0], [1.0, 0.0], [1.0, 2.0]]}):
+        many = weights_from(spec, 2, 2)
+        close(weights_from(trial_spec(spec, 1), 2)(), many()[:, 1])
+    law = {"kind": "power-law", "alpha": 1.0, "temperature": [0.5, 2.0], "trained": True}
+    close(weights_from(trial_spec(law, 1), 2)().detach(), weights_from(law, 2, 2)()[:, 1].detach())
+    for shared in ([0.0, 1.0, 1.0], "free", None, {"kind": "power-law", "temperature": 2.0}):
+        assert trial_spec(shared, 1) == shared
+    assert plain_spec(torch.tensor([0, 1])) == [0, 1]

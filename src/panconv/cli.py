@@ -94,7 +94,10 @@ def data(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = 
 @app.command(no_args_is_help=True)
 def train(
     graphs: Annotated[
-        list[str], typer.Argument(metavar="GRAPH...", help=f"{', '.join(DATASETS)}, or a folder of Planetoid files.")
+        list[str],
+        typer.Argument(
+            metavar="GRAPH...", help=f"{', '.join(DATASETS)}, or a folder of Planetoid files (FOLDER/NAME if several)."
+        ),
     ],
     method: Annotated[int, typer.Option(help="The paper's method, 1 to 7.")] = 5,
     weights: Annotated[
@@ -130,12 +133,15 @@ def train(
     _check_device(device)
     if plot is not None and plot.suffix not in PLOTS:
         raise ValueError(f"--plot must end in {', '.join(PLOTS)}, got {str(plot)!r}")
+    if json_file is not None and save is not None and json_file in (save, *save.parents):
+        raise ValueError(f"--json and --save cannot share {json_file}: one is a file, the other a folder")
     for path in (json_file, plot, save / "model.safetensors" if save else None):
         if path is not None:
             check_writable(path)
     given: dict[str, Any] = {"epochs": epochs, "patience": patience, "hidden": hidden, "dropout": dropout, "lr": lr}
     given |= {"weight_decay": weight_decay}
-    loaded = {name: load(name, sparse=True) for name in graphs}  # before any training: a wrong name costs nothing
+    names = [name.lower() if name.lower() in DATASETS else name for name in graphs]
+    loaded = {name: load(name, sparse=True) for name in names}  # before any training: a wrong name costs nothing
     chosen = {
         name: replace(settings(name, method), **{key: value for key, value in given.items() if value is not None})
         for name in loaded
@@ -175,6 +181,8 @@ def _weights(method: int, weights: str | None, k: str | None) -> tuple[str, list
 
 def _check_device(device: str) -> None:
     try:
+        if torch.device(device).type not in ("cpu", "cuda"):
+            raise RuntimeError("only cpu and cuda are known")
         torch.zeros(1, device=device)
     except (RuntimeError, AssertionError) as error:
         reason = str(error).splitlines()[0]
@@ -279,14 +287,15 @@ def _show(records: dict[str, dict[str, Any]]) -> None:
     title = f"PAN, method {one['method']}, {one['weights']} weights, L = {one['L']}: {trials} trial{'s' * (trials > 1)}"
     table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", caption_justify="left")
     table.add_column("graph", no_wrap=True)
-    for column in ("test (%)", "paper", "difference", "val. (%)", "k(n), layer 1", "time"):
+    for column in ("test (%)", "paper", "difference", "val. (%)", "k(n) by layer", "time"):
         table.add_column(column, justify="right", no_wrap=True)
     for name, r in records.items():
         spread = "" if r["std"] is None else f" ± {r['std']:.1f}"
         paper = "-" if r["paper"] is None else f"{r['paper']:.1f}"
         difference = "-" if r["paper"] is None else f"{r['mean'] - r['paper']:+.1f}"
         validation = sum(r["val_accuracy"]) / trials
-        k = " ".join(f"{w:.2f}" for w in r["path_weights"][0][:4]) + (" …" if r["L"] > 3 else "")
+        shown = 4 if r["L"] < 4 else 3
+        k = "\n".join(" ".join(f"{w:.2f}" for w in ws[:shown]) + " …" * (r["L"] >= 4) for ws in r["path_weights"])
         table.add_row(
             _title(name),
             f"[bold]{r['mean']:.1f}[/bold]{spread}",
@@ -300,7 +309,6 @@ def _show(records: dict[str, dict[str, Any]]) -> None:
 
 
 def _write_json(path: Path, records: list[dict[str, Any]]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as temporary:
         temporary.write_text(json.dumps({"panconv": version("panconv"), "runs": records}, indent=2) + "\n")
     out.print(f"results: {path}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -10,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 from torch import Tensor
+from torch.autograd import forward_ad
 from torch_geometric import EdgeIndex
 
 from panconv.csr import CSR, compress, narrow, order_by_column, rows_of
@@ -56,6 +58,8 @@ class Adjacency:
         self._entry_of_edge = entry_of_edge
         self._num_self_loops = num_self_loops
         self._cache: dict[Any, Any] = {}
+        # Whether a derivative may be asked for in the values, by reverse mode, forward mode or a transform.
+        self.is_tracked = value is not None and not torch.compiler.is_compiling() and _tracked(value)
 
     # ------------------------------------------------------------------ making one
 
@@ -71,7 +75,7 @@ class Adjacency:
             )
         adj = source if isinstance(source, Adjacency) else Adjacency.from_sparse(source)
         if num_nodes is not None and adj.num_nodes != num_nodes:
-            raise ValueError(f"the graph has {adj.num_nodes} nodes, but {num_nodes} are expected")
+            raise ValueError(f"the graph has {adj.num_nodes} nodes, but x has {num_nodes} rows: it needs one a node")
         return adj
 
     @staticmethod
@@ -127,7 +131,7 @@ class Adjacency:
             growth = float(self.crow.diff().max()) if self.num_nodes else 0.0
         elif self.num_edges:
             # A weight that is trained moves off the diagonal mirror: its gradient needs the true transpose.
-            symmetric = symmetric and not value.requires_grad and torch.equal(value, value[perm])
+            symmetric = symmetric and not _tracked(value) and torch.equal(value, value[perm])
             magnitude = value.detach().abs().double()
             sums = magnitude.new_zeros(self.num_nodes).index_add(0, self.row, magnitude)
             smallest = magnitude.where(magnitude > 0, torch.inf).min()
@@ -156,21 +160,19 @@ class Adjacency:
         return self.crow.device
 
     @property
-    def requires_grad(self) -> bool:
-        return self.value is not None and self.value.requires_grad
-
-    @property
     def row(self) -> Tensor:
         """The receiver of each stored entry, (nnz,)."""
         return self.cached("row", lambda: rows_of(self.crow, self.num_edges))
 
     @property
     def components(self) -> Tensor:
-        """The weakly connected component of each node, (N,), numbered from 0."""
+        """The weakly connected component of each node, (N,), numbered from 0. An edge of weight 0 joins nothing."""
 
         def find() -> Tensor:
-            pattern = (np.ones(self.num_edges, np.int8), self.col.cpu().numpy(), self.crow.cpu().numpy())
-            matrix = sp.csr_matrix(pattern, shape=(self.num_nodes, self.num_nodes))
+            joined = torch.ones_like(self.col) if self.value is None else self.value.detach() != 0
+            pattern = (part.cpu().numpy() for part in (joined.to(torch.int8), self.col, self.crow))
+            matrix = sp.csr_matrix(tuple(pattern), shape=(self.num_nodes, self.num_nodes), copy=True)
+            matrix.eliminate_zeros()
             labels = sp.csgraph.connected_components(matrix, directed=True, connection="weak")[1]
             return torch.from_numpy(labels).long().to(self.device)
 
@@ -202,18 +204,25 @@ class Adjacency:
         """The same graph on another device."""
         if torch.device(device) == self.device:
             return self
-        moved = {k: v.to(device) if isinstance(v, Tensor) else v for k, v in self.__getstate__().items()}
+        other = copy.copy(self)
+        other.__dict__.update({k: v.to(device) for k, v in self.__dict__.items() if isinstance(v, Tensor)})
         if self._transposed is not None:
-            moved["_transposed"] = tuple(part.to(device) for part in self._transposed)
-        other = Adjacency.__new__(Adjacency)
-        other.__dict__.update(moved)
+            crow, col, perm = self._transposed
+            other._transposed = (crow.to(device), col.to(device), perm.to(device))
+        return other
+
+    def detach(self) -> Adjacency:
+        """The same graph, with values that no gradient follows."""
+        other = copy.copy(self)
+        if self.value is not None:
+            other.value, other.is_tracked = self.value.detach(), False
         return other
 
     def cached(self, key: Any, make: Callable[[], T]) -> T:
         """`make()`, kept under a key for the next time, unless it hangs on a gradient or is being traced."""
         if key in self._cache:
             return self._cache[key]
-        if torch.compiler.is_compiling() or self.requires_grad:
+        if torch.compiler.is_compiling() or self.is_tracked:
             return make()
         with torch.inference_mode(False), torch.no_grad():
             result = make()
@@ -286,6 +295,10 @@ class Adjacency:
             decay=1.0,
             signed=self.is_signed,
         )
+
+
+def _tracked(value: Tensor) -> bool:
+    return value.requires_grad or _transforming() or forward_ad.unpack_dual(value).tangent is not None
 
 
 def _transforming() -> bool:

@@ -8,6 +8,7 @@ beyond; with S trials side by side the weights, and so Z, have S columns.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import torch
@@ -15,6 +16,7 @@ from torch import Tensor
 
 from panconv.paths import Counts, Walks
 from panconv.plan import Plan
+from panconv.validation import as_integer
 from panconv.weights import PathWeights, weights_from
 
 
@@ -117,7 +119,11 @@ class MET:
     @property
     def partition(self) -> Tensor:
         """Zᵢ = Σₙ wₙ D_n(i) (eq. 4), (N,) or (N, S)."""
-        return self.log_partition.exp().to(self._w().dtype)
+        counts, w = self.paths.counts(), self._w()
+        if not counts.fit:
+            return self.log_partition.exp().to(w.dtype)
+        D = counts.log.exp() if counts.sign is None else counts.log.exp() * counts.sign
+        return (w.double() * _match(D, w.dim())).sum(0).to(w.dtype)
 
     @property
     def path_weights(self) -> Tensor:
@@ -129,8 +135,8 @@ class MET:
         if self.rule.overall is None:
             return w.expand(w.size(0), self.paths.num_nodes, *w.shape[2:])
         counts = self.paths.counts()
-        share = self._log_w(torch.float64) + _match(counts.log, w.dim()) - _finite(self._log_partition(counts))
-        return (self._signs(counts) * share.exp()).to(w.dtype)
+        share = self._log_w(torch.float64) + _match(counts.log, w.dim())
+        return (self._signs(counts) * _divided(share, self._log_partition(counts), 1.0).exp()).to(w.dtype)
 
     def __repr__(self) -> str:
         rule = ", ".join(f"{k}={v}" for k, v in self.rule._asdict().items() if k != "weights")
@@ -191,15 +197,15 @@ class MET:
             if rule.overall:
                 log_Z = self._log_partition(counts._replace(log=counts.log.to(exact)))
                 share = {"row": 1.0, "sym": 0.5}[rule.overall]
-                left_log = left_log + self._log_w(exact) - share * _finite(log_Z)
+                left_log = _divided(left_log + self._log_w(exact), log_Z, share)
                 if rule.overall == "sym":
-                    right, left_log = _halved(log_Z, left_log, None if fit else self._centre(log_Z))
+                    right, left_log = _halved(log_Z, left_log, None if fit else self._centre(log_Z, dtype))
                 left = left_log.exp()
                 if not self.weights.positive:
                     left = left * self._w().detach().sign()
             else:
                 if rule.per_length == "sym":
-                    centre = None if fit else torch.stack([self._centre(log) for log in log_D])
+                    centre = None if fit else torch.stack([self._centre(log, dtype) for log in log_D])
                     right, left_log = _halved(log_D, left_log, centre)
                 left = left * left_log.exp()
         family = self.paths if fit else self.paths.scaled()
@@ -207,17 +213,27 @@ class MET:
             family, left.to(dtype), None if right is None else right.to(dtype), right_varies=rule.per_length == "sym"
         )
 
-    def _centre(self, log: Tensor) -> Tensor:
+    def _centre(self, log: Tensor, dtype: torch.dtype) -> Tensor:
         """The middle of a node quantity's range within each connected component, (N, …).
 
         Paths join nodes of one component only, so what is taken from one side of the product may go on the other.
         """
+        log = _finite(log)
         component = self.paths.adj.components
         index = component.reshape(-1, *[1] * (log.dim() - 1)).expand_as(log)
         ends = [
-            torch.zeros_like(log).scatter_reduce(0, index, _finite(log).detach(), how, include_self=False)[component]
+            torch.zeros_like(log).scatter_reduce(0, index, log.detach(), how, include_self=False)[component]
             for how in ("amax", "amin")
         ]
+        # On a directed graph one component can span more than the dtype holds, and so can M itself.
+        if not torch.compiler.is_compiling() and log.numel():
+            half = float((ends[0] - ends[1]).max()) / 2
+            if half > 0.9 * math.log(torch.finfo(dtype).max):
+                raise ValueError(
+                    f"L = {self.paths.L} is too long for method {self.method} on this graph in {dtype}: the roots that "
+                    f"it scales by span a factor of 10^{half / math.log(10):.0f} either way; use a smaller L, "
+                    "float64, or a method that scales rows alone (1, 3, 4, 7)"
+                )
         return (ends[0] + ends[1]) / 2
 
     def _check_lengths(self, counts: Counts) -> None:
@@ -237,8 +253,9 @@ class MET:
             raise TypeError(f"x must be a tensor (N, …), got {type(x).__name__}")
         if x.dim() == 0 or x.size(0) != self.paths.num_nodes:
             raise ValueError(f"x must have {self.paths.num_nodes} rows, one a node, got shape {tuple(x.shape)}")
-        if not x.is_floating_point():
-            raise TypeError(f"x must be floating point, got {x.dtype}: convert it with .float()")
+        if not x.is_floating_point() or x.layout != torch.strided:
+            kind = x.dtype if x.layout == torch.strided else x.layout
+            raise TypeError(f"x must be dense and floating point, got {kind}: convert it with .float() or .to_dense()")
         trials = self._trials()
         if trials is not None and (x.dim() < 2 or x.size(1) != trials):
             raise ValueError(f"x must be (N, {trials}, …) for weights of {trials} trials, got shape {tuple(x.shape)}")
@@ -247,9 +264,9 @@ class MET:
 
 def checked_method(method: int) -> int:
     """The method itself, if it is a row of the table."""
-    if isinstance(method, bool) or method not in METHODS:
+    if as_integer(method) not in METHODS:
         raise ValueError(f"method must be one of {', '.join(map(str, METHODS))}, got {method!r}")
-    return method
+    return int(method)
 
 
 def check_compatible(method: int, weights: PathWeights) -> None:
@@ -270,8 +287,13 @@ def _halved(log: Tensor, left_log: Tensor, centre: Tensor | None) -> tuple[Tenso
     return (-0.5 * log).exp().masked_fill(dead, 0), left_log
 
 
+def _divided(log: Tensor, log_Z: Tensor, power: float) -> Tensor:
+    """The logarithm of exp(log) / Z^power, where 1/0 is 0."""
+    return (log - power * _finite(log_Z)).masked_fill(log_Z == -torch.inf, -torch.inf)
+
+
 def _finite(log: Tensor) -> Tensor:
-    """0 in place of −∞: where nothing arrives, the factor does not matter, as long as it is finite."""
+    """0 in place of −∞, for what is masked afterwards."""
     return log.masked_fill(log == -torch.inf, 0)
 
 

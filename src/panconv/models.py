@@ -15,7 +15,7 @@ from panconv.features import SparseRows
 from panconv.nn import Dropout, PANConv
 from panconv.nn.prepared import PreparedGraph
 from panconv.validation import checked_count
-from panconv.weights import PathWeights
+from panconv.weights import plain_spec, trial_spec
 
 
 class PAN(nn.Module):
@@ -53,8 +53,7 @@ class PAN(nn.Module):
         super().__init__()
         checked_count(num_layers, "num_layers")
         checked_count(hidden_channels, "hidden_channels")
-        spec = weights.spec() if isinstance(weights, PathWeights) else weights
-        spec = spec.tolist() if isinstance(spec, Tensor) else spec
+        spec = plain_spec(weights)
         self.config: dict[str, Any] = {
             "in_channels": in_channels,
             "hidden_channels": hidden_channels,
@@ -62,7 +61,7 @@ class PAN(nn.Module):
             "num_layers": num_layers,
             "L": L,
             "method": method,
-            "weights": list(spec) if isinstance(spec, tuple) else spec,
+            "weights": spec,
             "paths": paths,
             "dropout": dropout,
             "bias": bias,
@@ -117,9 +116,10 @@ class PAN(nn.Module):
         """One of the trials as a model of its own."""
         if self.trials is None or not 0 <= s < self.trials:
             raise ValueError(f"trial must be one of 0 … {(self.trials or 0) - 1}, got {s}")
-        one = PAN(**{**self.config, "trials": None})
+        one = PAN(**{**self.config, "trials": None, "weights": trial_spec(self.config["weights"], s)})
+        one.to(next(self.parameters()))  # device and dtype
         one.load_state_dict({name: state[s] for name, state in self.state_dict().items()})
-        return one.to(next(self.parameters()).device).train(self.training)
+        return one.train(self.training)
 
     # ------------------------------------------------------------------ files
 
@@ -133,7 +133,8 @@ class PAN(nn.Module):
         config, state = saving.load(folder)
         try:
             model = PAN(**config)
+            model.to(next(iter(state.values())).dtype)
             model.load_state_dict(state)
-        except (TypeError, RuntimeError, ValueError) as error:
+        except (TypeError, RuntimeError, ValueError, StopIteration) as error:
             raise ValueError(f"{folder} holds no model of this version of panconv: {error}") from None
         return model.eval()

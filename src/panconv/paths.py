@@ -14,7 +14,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from panconv.csr import CSR, rows_of
+from panconv.csr import CSR
 from panconv.graph import Adjacency
 from panconv.spmm import spmm
 from panconv.validation import checked_length
@@ -108,13 +108,14 @@ class Walks:
     def _log_counts(self, ones: Tensor) -> Iterator[Tensor]:
         """log D_n = log Σⱼ Aᵢⱼ D_{n−1}(j), each row shifted by its largest term, so that nothing can overflow."""
         (a, _), row = self.adj.operands(torch.float64), self.adj.row
+        log_a = a.value.detach().log()  # −∞ for an edge of weight 0, which sends nothing
         log = torch.zeros_like(ones)
         yield log
         for _ in range(self.L):
             sent = log[a.col]
-            largest = torch.full_like(ones, -torch.inf).scatter_reduce(0, row, sent.detach(), "amax")
+            largest = torch.full_like(ones, -torch.inf).scatter_reduce(0, row, sent.detach() + log_a, "amax")
             largest = largest.masked_fill(largest == -torch.inf, 0)
-            total = torch.zeros_like(ones).index_add(0, row, a.value * (sent - largest[row]).exp())
+            total = torch.zeros_like(ones).index_add(0, row, a.value * _exp(sent - largest[row]))
             empty = total == 0
             log = (largest + total.masked_fill(empty, 1).log()).masked_fill(empty, -torch.inf)
             yield log
@@ -152,12 +153,18 @@ class ScaledWalks:
         before, now = self._log[n - 1], self._log[n]
         now = now.masked_fill(now == -torch.inf, torch.inf)  # 1/0 is 0
         a, a_t = self.adj.operands(torch.float64)
-        value = a.value * (before[a.col] - now[a.row()]).exp()
-        value_t = a_t.value * (before[rows_of(a_t.crow, a_t.col.numel())] - now[a_t.col]).exp()
+        row_t = self.adj.row if a_t is a else a_t.row()
+        value = a.value * _exp(before[a.col] - now[self.adj.row])
+        value_t = a_t.value * _exp(before[row_t] - now[a_t.col])
         return a._replace(value=value.to(dtype)), a_t._replace(value=value_t.to(dtype))
 
 
 PATHS = {"walks": Walks}
+
+
+def _exp(log: Tensor) -> Tensor:
+    """exp that stays finite: only an edge of weight 0 can have a larger factor, and 0 times anything is to be 0."""
+    return log.clamp(max=700).exp()
 
 
 def _horner(v: Sequence[Tensor | None], back: Callable[[Tensor, int], Tensor]) -> Tensor:

@@ -20,12 +20,12 @@ _FORMAT = "panconv-model-1"
 def save(folder: str | Path, config: dict[str, Any], state: dict[str, Tensor]) -> None:
     """Writes config and state into a folder, which is made if it is not there."""
     folder = Path(folder)
+    text = json.dumps({"format": _FORMAT, **config}, indent=2) + "\n"
     check_writable(folder / "model.safetensors")
-    folder.mkdir(parents=True, exist_ok=True)
     with replacing(folder / "model.safetensors") as path:
         save_file({name: tensor.contiguous() for name, tensor in state.items()}, path)
     with replacing(folder / "config.json") as path:
-        path.write_text(json.dumps({"format": _FORMAT, **config}, indent=2) + "\n")
+        path.write_text(text)
 
 
 def load(folder: str | Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
@@ -42,7 +42,11 @@ def load(folder: str | Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A temporary file beside `path` to write to, renamed to `path` at the end: readers see the old or the new."""
+    """A temporary file beside `path` to write to, renamed to `path` at the end: readers see the old or the new.
+
+    Folders on the way are made.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=path.suffix, dir=path.parent)
     os.close(handle)
     temporary = Path(name)
@@ -63,5 +67,10 @@ def check_writable(path: Path) -> None:
         folder = folder.parent
     if path.is_dir():
         raise ValueError(f"cannot write {path}: it is a folder; name a file")
-    if not folder.is_dir() or not os.access(folder, os.W_OK):
-        raise ValueError(f"cannot write {path}: {folder} is not a folder that may be written to; name another place")
+    try:
+        with tempfile.TemporaryDirectory(dir=folder):  # asking is not enough: root may be told yes where it cannot
+            pass
+    except OSError as error:
+        raise ValueError(
+            f"cannot write {path}: {folder} cannot be written to ({error.strerror}); name another place"
+        ) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from torch_geometric.data import Data
 from panconv.features import SparseRows
 from panconv.graph import Adjacency
 from panconv.models import PAN
-from panconv.validation import checked_count
+from panconv.validation import as_integer, checked_count
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,8 @@ class FitResult:
 
     def best(self) -> PAN:
         """The model of the trial with the lowest validation loss, on its own."""
+        if self.model.trials is None:
+            return self.model
         return self.model.trial(min(range(len(self.seeds)), key=self.val_loss.__getitem__))
 
 
@@ -76,9 +79,8 @@ def fit(
         callback: called with a `Progress` after every epoch.
     """
     began = time.perf_counter()
-    x, adj, y, masks = _checked(data, torch.device(device))
     _check_settings(model, seeds, lr, weight_decay, epochs, patience)
-    _check_classes(model, y, masks)
+    x, adj, y, masks = _checked(data, model, torch.device(device))
     lin = model.layers()[0].lin
     lin.materialize(x.shape[-1])
     model.to(device).seed(seeds)
@@ -112,6 +114,10 @@ def fit(
         model.key(None, 0)
         model.eval()
     best.restore(model)
+    if not bool(torch.isfinite(best.val_loss).all()):
+        raise ValueError(
+            f"lr = {lr}, weight_decay = {weight_decay}: some trial never had a finite validation loss; lower them"
+        )
     with torch.no_grad():
         _, test_accuracy = _loss(model(x, adj), y, test)
     return FitResult(
@@ -170,7 +176,10 @@ def _loss(scores: Tensor, y: Tensor, nodes: Tensor) -> tuple[Tensor, Tensor]:
     return loss, (chosen.detach().argmax(-1) == target).float().mean(0)
 
 
-def _checked(data: Data, device: torch.device) -> tuple[Tensor | SparseRows, Adjacency, Tensor, list[Tensor]]:
+def _checked(
+    data: Data, model: PAN, device: torch.device
+) -> tuple[Tensor | SparseRows, Adjacency, Tensor, list[Tensor]]:
+    """The graph, its features in the model's dtype, the labels and the masks, on the device."""
     for name in ("x", "edge_index", "y", "train_mask", "val_mask", "test_mask"):
         if getattr(data, name, None) is None:
             raise ValueError(f"data.{name} is missing: fit needs x, edge_index, y and the three masks")
@@ -179,19 +188,24 @@ def _checked(data: Data, device: torch.device) -> tuple[Tensor | SparseRows, Adj
     stored = x.to_sparse_csr().values() if sparse else x
     if not bool(torch.isfinite(stored).all()):
         raise ValueError("data.x holds NaN or infinite features: mend or remove them")
-    if y.dim() != 1 or y.numel() != N or y.is_floating_point():
+    if y.dim() != 1 or y.numel() != N or y.is_floating_point() or y.dtype == torch.bool:
         raise ValueError(f"data.y must be {N} class numbers, (N,) of integers, got {tuple(y.shape)} of {y.dtype}")
     masks = [data.train_mask, data.val_mask, data.test_mask]
     for name, mask in zip(("train_mask", "val_mask", "test_mask"), masks, strict=True):
         if mask.dtype != torch.bool or mask.shape != (N,) or not bool(mask.any()):
             raise ValueError(f"data.{name} must be boolean, ({N},), with a node in it; got {tuple(mask.shape)}")
-    features = SparseRows.of(x).to(device) if sparse else x.to(device)
-    adj = Adjacency.of(data.edge_index, getattr(data, "edge_weight", None), N).to(device)
-    return features, adj, y.to(device), [mask.to(device) for mask in masks]
+    _check_fit(model, x.size(1), y[torch.stack(masks).any(0)])
+    dtype = model.layers()[-1].lin.weight.dtype
+    features = SparseRows.of(x.to(dtype)).to(device) if sparse else x.to(device, dtype)
+    weight = getattr(data, "edge_weight", None)
+    adj = Adjacency.of(data.edge_index, None if weight is None else weight.detach(), N).to(device)
+    return features, adj, y.to(device).long(), [mask.to(device) for mask in masks]
 
 
-def _check_classes(model: PAN, y: Tensor, masks: list[Tensor]) -> None:
-    known, C = y[torch.stack(masks).any(0)], model.config["out_channels"]
+def _check_fit(model: PAN, F: int, known: Tensor) -> None:
+    C, width = model.config["out_channels"], model.layers()[0].in_channels
+    if width not in (-1, F):
+        raise ValueError(f"data.x has {F} columns, but the model takes {width} (in_channels)")
     low, high = int(known.min()), int(known.max())
     if low < 0 or high >= C:
         raise ValueError(f"data.y names class {low if low < 0 else high}, but the model has {C} classes, 0 … {C - 1}")
@@ -200,9 +214,13 @@ def _check_classes(model: PAN, y: Tensor, masks: list[Tensor]) -> None:
 def _check_settings(
     model: PAN, seeds: Sequence[int], lr: float, weight_decay: float, epochs: int, patience: int
 ) -> None:
+    if not isinstance(seeds, Sequence) or any(as_integer(seed) is None for seed in seeds):
+        raise TypeError(f"seeds must be a sequence of integers, one a trial, got {seeds!r}")
     if len(seeds) != (model.trials or 1):
         raise ValueError(f"seeds must be {model.trials or 1}, one for each of the model's trials, got {len(seeds)}")
+    if any(not 0 <= seed < 2**32 for seed in seeds):
+        raise ValueError(f"seeds must be at least 0 and below 2^32, got {list(seeds)}")
     checked_count(epochs, "epochs")
     checked_count(patience, "patience")
-    if not lr > 0 or weight_decay < 0:
-        raise ValueError(f"lr must be positive and weight_decay not negative, got {lr} and {weight_decay}")
+    if not (0 < lr < math.inf and 0 <= weight_decay < math.inf):
+        raise ValueError(f"lr must be positive and weight_decay not negative, both finite, got {lr} and {weight_decay}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -52,11 +53,15 @@ def checked_num_nodes(edge_index: Tensor, num_nodes: int | None) -> int:
     named = int(edge_index.max()) + 1 if edge_index.numel() else 0
     if num_nodes is None:
         return named
-    if isinstance(num_nodes, bool) or not isinstance(num_nodes, int) or num_nodes < 0:
+    count = as_integer(num_nodes)
+    if count is None or count < 0:
         raise ValueError(f"num_nodes must be an integer of at least 0, got {num_nodes!r}")
-    if named > num_nodes:
-        raise ValueError(f"edge_index names node {named - 1}, but there are only {num_nodes} nodes (num_nodes)")
-    return num_nodes
+    if named > count:
+        raise ValueError(
+            f"edge_index names node {named - 1}, but there are only {count} nodes: x must have a row for each "
+            "(without x: raise num_nodes)"
+        )
+    return count
 
 
 def checked_weights(edge_weight: Any, num_edges: int) -> Tensor:
@@ -85,15 +90,25 @@ def size_of(edge_index: EdgeIndex) -> int | None:
 
 def checked_length(L: int) -> int:
     """L itself, if it is an integer of at least 0."""
-    if isinstance(L, bool) or not isinstance(L, int):
+    length = as_integer(L)
+    if length is None:
         raise TypeError(f"L must be an integer, the longest path length, got {L!r}")
-    if L < 0:
+    if length < 0:
         raise ValueError(f"L must be at least 0, the longest path length, got {L}")
-    return L
+    return length
 
 
 def checked_count(value: int, name: str) -> int:
     """The value itself, if it is an integer of at least 1."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise ValueError(f"{name} must be at least 1, got {value!r}")
-    return value
+    count = as_integer(value)
+    if count is None or count < 1:
+        raise ValueError(f"{name} must be an integer of at least 1, got {value!r}")
+    return count
+
+
+def as_integer(value: Any) -> int | None:
+    """A Python int from an integer of any library; None for what is not one."""
+    try:
+        return None if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        return None

@@ -13,6 +13,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from panconv.validation import checked_length
+
 
 class PathWeights(nn.Module):
     """Base of the path weights. `forward()` is w; `log()` is log w where w is positive by construction."""
@@ -31,7 +33,7 @@ class PathWeights(nn.Module):
         """Back to the start."""
 
     def spec(self) -> dict[str, Any]:
-        """What `weights_from` needs to make it again, as plain JSON."""
+        """What `weights_from` needs to make it again as it is now, as plain JSON."""
         raise NotImplementedError
 
     def extra_repr(self) -> str:
@@ -60,7 +62,7 @@ class Free(PathWeights):
             self.k.copy_(_flip(self._start))
 
     def spec(self) -> dict[str, Any]:
-        return {"kind": "free", "k": self._start.tolist()}
+        return {"kind": "free", "k": self().tolist()}
 
 
 class Fixed(PathWeights):
@@ -84,6 +86,10 @@ class Fixed(PathWeights):
 
     def spec(self) -> dict[str, Any]:
         return {"kind": "fixed", "k": self().tolist()}
+
+    def _load_from_state_dict(self, *args: Any) -> None:
+        super()._load_from_state_dict(*args)
+        self.positive = bool((self.k >= 0).all())
 
 
 class Boltzmann(PathWeights):
@@ -115,7 +121,7 @@ class Boltzmann(PathWeights):
             self.energies.copy_(_flip(self._start))
 
     def spec(self) -> dict[str, Any]:
-        return {"kind": "boltzmann", "energies": self._start.tolist(), "temperature": self.temperature}
+        return {"kind": "boltzmann", "energies": _flip(self.energies).tolist(), "temperature": self.temperature}
 
 
 class PowerLaw(PathWeights):
@@ -135,12 +141,15 @@ class PowerLaw(PathWeights):
         self, L: int, alpha: float = 1.0, temperature: float | Sequence[float] | Tensor = 1.0, trained: bool = True
     ) -> None:
         super().__init__()
-        if not (math.isfinite(alpha) and alpha >= 1):
-            raise ValueError(f"alpha must be at least 1 for E(n) = n^alpha, got {alpha}")
-        start = torch.as_tensor(temperature, dtype=torch.get_default_dtype()).log()
+        if not isinstance(alpha, (int, float)) or not (math.isfinite(alpha) and alpha >= 1):
+            raise ValueError(f"alpha must be a number of at least 1, for E(n) = n^alpha, got {alpha!r}")
+        try:
+            start = torch.as_tensor(temperature, dtype=torch.get_default_dtype()).detach().log()
+        except (TypeError, ValueError, RuntimeError):
+            raise TypeError(f"temperature must be a number, or (S,) numbers, got {temperature!r}") from None
         if start.dim() > 1 or not bool(torch.isfinite(start).all()):
             raise ValueError(f"temperature must be positive and finite, a number or (S,), got {temperature}")
-        self.L, self.alpha, self.trained = L, float(alpha), trained
+        self.L, self.alpha, self.trained = checked_length(L), float(alpha), trained
         self._start = start
         if trained:
             self.log_temperature = nn.Parameter(start.clone())
@@ -157,6 +166,7 @@ class PowerLaw(PathWeights):
 
     def log(self) -> Tensor:
         beta = (-self.log_temperature).exp()
+        beta = beta.clamp(max=torch.finfo(beta.dtype).max)  # n = 0 must stay 0 however cold it is
         n = torch.arange(self.L + 1, dtype=beta.dtype, device=beta.device)
         return -(n**self.alpha).reshape(-1, *[1] * beta.dim()) * beta
 
@@ -165,7 +175,7 @@ class PowerLaw(PathWeights):
             self.log_temperature.copy_(self._start)
 
     def spec(self) -> dict[str, Any]:
-        temperature = self._start.exp().tolist()
+        temperature = self.temperature.tolist()
         return {"kind": "power-law", "alpha": self.alpha, "temperature": temperature, "trained": self.trained}
 
 
@@ -197,8 +207,36 @@ def weights_from(spec: object, L: int, trials: int | None = None) -> PathWeights
     return weights
 
 
+def plain_spec(spec: object) -> object:
+    """What a user writes as weights, as plain JSON that `weights_from` takes."""
+    if spec is None or isinstance(spec, (str, dict)):
+        return spec
+    return spec.spec() if isinstance(spec, PathWeights) else _as_weights(spec, "weights").tolist()
+
+
+def trial_spec(spec: object, s: int) -> object:
+    """The part of a plain spec that is trial s's."""
+
+    def column(values: Any, dim: int) -> Any:
+        nested = isinstance(values, list) and (dim == 0 or isinstance(values[0], list))
+        return ([row[s] for row in values] if dim else values[s]) if nested else values
+
+    if isinstance(spec, dict):
+        power_law = spec.get("kind") == "power-law"
+        dims = {"temperature": 0} if power_law else {"k": 1, "energies": 1}
+        return {key: column(value, dims[key]) if key in dims else value for key, value in spec.items()}
+    return column(spec, 1) if isinstance(spec, list) else spec
+
+
 def _from_dict(spec: dict[str, Any], L: int, trials: int | None) -> PathWeights:
     kind = spec.pop("kind", None)
+    try:
+        return _of_kind(kind, spec, L, trials)
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"weights { ({'kind': kind} | spec) } cannot be read: {error!r}") from None
+
+
+def _of_kind(kind: object, spec: dict[str, Any], L: int, trials: int | None) -> PathWeights:
     if kind == "power-law":
         return PowerLaw(L, **{**spec, "temperature": _spread(torch.tensor(spec.get("temperature", 1.0)), 0, trials)})
     if kind == "boltzmann":

@@ -77,6 +77,13 @@ def test_checksums_are_those_of_the_files():
         assert hashlib.sha256(builtin._file(name).read_bytes()).hexdigest() == card.sha256
 
 
+def test_sources_of_another_kind():
+    with pytest.raises(TypeError, match="source must be the name of a graph or a folder, got NoneType"):
+        load(None)
+    with pytest.raises(ValueError, match="name='pubmed' goes with a folder"):
+        load("cora", name="pubmed")
+
+
 def test_unknown_names_list_the_known_ones():
     with pytest.raises(ValueError, match=r"'coda' is neither a built-in graph \(cora, citeseer, pubmed\) nor a folder"):
         load("coda")

@@ -28,10 +28,11 @@ def folder(tmp_path):
         return sp.csr_matrix((rng.random((rows, F)) < 0.3).astype(np.float32))
 
     graph = collections.defaultdict(list, {0: [1, 1, 509], 1: [0], 2: [2, 3], 3: [2], 509: [0], 507: []})
+    allx = words(first)
     parts = {
-        "allx": words(first),
+        "allx": allx,
         "tx": words(3),
-        "x": words(4),
+        "x": allx[:4],
         "ally": labels(first),
         "ty": labels(3),
         "y": labels(4),
@@ -82,6 +83,9 @@ def forged():
         ("tx", sp.csr_matrix(np.ones((2, 9))), "do not belong together"),
         ("ty", [1, 2], "holds no matrix of one-hot labels"),
         ("graph", {0: [77_777]}, "names node 77777, but the features have 510 rows"),
+        ("graph", {0: [-5]}, "names node -5"),
+        ("x", sp.csr_matrix(np.ones((4, 9))), "x is not the beginning of"),
+        ("x", sp.csr_matrix((3, 9)), "x is not the beginning of"),
         ("graph", {0: ["a"]}, "holds no adjacency lists"),
         ("graph", [1], "holds no adjacency lists"),
     ],
@@ -102,7 +106,7 @@ def test_files_cut_short_or_missing(folder):
     with pytest.raises(ValueError, match=r"cannot read .*ind.tiny.allx"):
         load(folder)
     path.write_bytes(content)
-    for text in ("1\nx", "5\n6\n7", "506\n506\n508"):
+    for text in ("1\nx", "5\n6\n7", "506\n506\n508", "506\n507\n99999999999"):
         (folder / "ind.tiny.test.index").write_text(text)
         with pytest.raises(ValueError, match=r"test.index"):
             load(folder)
@@ -113,8 +117,9 @@ def test_choosing_a_graph_of_a_folder(folder, tmp_path):
     with pytest.raises(ValueError, match=r"name 'huge' is not in the folder.*tiny"):
         load(folder, name="huge")
     (folder / "ind.other.graph").write_bytes(b"")
-    with pytest.raises(ValueError, match=r"holds several graphs \(other, tiny\): choose one"):
+    with pytest.raises(ValueError, match=r"holds several graphs: choose one of .*/other, .*/tiny"):
         load(folder)
+    assert load(folder / "tiny").num_nodes == load(str(folder / "tiny")).num_nodes == 510
     (tmp_path / "empty").mkdir()
     with pytest.raises(ValueError, match="holds no Planetoid graph"):
         load(tmp_path / "empty")

@@ -3,6 +3,7 @@ import pickle
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 import torch
 from graphs import COMPILERS, TRIANGLE_AND_TAIL, dense_met, graphs
 from hypothesis import given
@@ -207,6 +208,39 @@ def test_a_graph_is_prepared_once(x, monkeypatch):
     assert len(made) == 2
     conv(x, EDGES.clone())
     assert len(made) == 3
+    trained = torch.rand(8, requires_grad=True)
+    for _ in range(3):
+        conv(x, EDGES, trained).sum().backward()
+    assert len(made) == 4
+    assert conv._prepared._adj.value.grad_fn is None  # the graph of the backward is let go
+    close(conv(x, EDGES), fresh_output(conv, x, EDGES))
+
+
+def fresh_output(conv, x, graph):
+    return copy.deepcopy(conv)(x, graph)
+
+
+def test_every_form_of_a_graph_is_prepared_once_and_never_stale(x, monkeypatch):
+    made = []
+    build = Adjacency.from_edge_index
+    monkeypatch.setattr(Adjacency, "from_edge_index", lambda *a, **k: made.append(1) or build(*a, **k))
+    A = Adjacency.from_edge_index(EDGES, torch.rand(8)).to_dense()
+    forms = {
+        "coo": (A.to_sparse(), lambda m: m._values()),
+        "csr": (A.to_sparse_csr(), lambda m: m.values()),
+        "csc": (A.to_sparse_csc(), lambda m: m.values()),
+        "scipy csr": (sp.csr_matrix(A.numpy()), lambda m: m.data),
+        "scipy coo": (sp.coo_array(A.numpy()), lambda m: m.data),
+        "numpy": (EDGES.numpy().copy(), lambda m: m[:, 0]),
+    }
+    for name, (graph, part) in forms.items():
+        conv = PANConv(5, 2)
+        made.clear()
+        for _ in range(3):
+            close(conv(x, graph), fresh_output(conv, x, graph))
+        assert len(made) == 4, name  # once for the layer, and once for each fresh one
+        part(graph)[:] = 3
+        close(conv(x, graph), fresh_output(conv, x, graph))
 
 
 def test_what_changed_in_place_is_never_served_stale(x):
@@ -261,6 +295,10 @@ def test_temperature_is_trained(x):
         ({"method": 8}, ValueError, "method must be one of"),
         ({"weights": [1.0, 1.0]}, ValueError, r"L\+1 = 3 entries"),
         ({"paths": "detours"}, ValueError, "paths must be one of walks, got 'detours'"),
+        ({"paths": ["walks"]}, ValueError, "paths must be one of walks"),
+        ({"weights": torch.rand(3, 2)}, ValueError, "weights have 2 columns.*trials is None"),
+        ({"weights": torch.rand(3, 2), "trials": 4}, ValueError, "weights have 2 columns.*trials is 4"),
+        ({"bias": False, "trials": 0}, ValueError, "trials must be an integer of at least 1, got 0"),
         ({"method": 1, "weights": "free"}, ValueError, "use Boltzmann weights"),
     ],
 )
@@ -271,9 +309,16 @@ def test_bad_options(options, error, message):
 
 def test_bad_calls(x):
     conv = PANConv(5, 2)
-    for graph in (Adjacency.from_edge_index(EDGES), EDGES):
-        with pytest.raises(ValueError, match=r"4|3"):
-            conv(x[:3], graph)
+    with pytest.raises(ValueError, match="the graph has 4 nodes, but x has 3 rows"):
+        conv(x[:3], Adjacency.from_edge_index(EDGES))
+    with pytest.raises(ValueError, match="edge_index names node 3, but there are only 3 nodes: x must have a row"):
+        conv(x[:3], EDGES)
+    with pytest.raises(ValueError, match=r"x must have in_channels = 5 columns, got shape \(4, 4\)"):
+        conv(x[:, :4], EDGES)
+    with pytest.raises(ValueError, match=r"x must be \(N, 5\)"):
+        conv(x[:, 0], EDGES)
+    with pytest.raises(TypeError, match=r"x must be a tensor \(N, 5\), got list"):
+        conv(x.tolist(), EDGES)
     with pytest.raises(ValueError, match="edge_weight goes with an edge_index"):
         conv(x, Adjacency.from_edge_index(EDGES), torch.ones(8))
     with pytest.raises(TypeError, match="the graph must be an Adjacency"):
@@ -282,3 +327,8 @@ def test_bad_calls(x):
     with pytest.raises(ValueError, match="edge_index must have shape"):
         conv(x, np.zeros((3, 2), dtype=int))
     close(conv(x, EDGES), before)
+
+
+def test_integers_of_other_libraries(x):
+    conv = PANConv(np.int64(5), np.int64(2), L=np.int64(1), method=np.int64(4))
+    assert conv(x, EDGES).shape == (4, 2)

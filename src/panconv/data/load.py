@@ -19,7 +19,7 @@ def load(source: str | Path, *, name: str | None = None, normalize: bool = True,
 
     Args:
         source: ``"cora"``, ``"citeseer"`` or ``"pubmed"`` (built in, no network), or a folder that holds the raw
-            Planetoid files ``ind.NAME.*``.
+            Planetoid files ``ind.NAME.*``, or ``folder/NAME`` where it holds several graphs.
         name: which graph, where the folder holds several.
         normalize: scale each row of ``x`` to sum 1, as the paper does; a row of zeros stays.
         sparse: keep ``x`` as a sparse CSR tensor, which `PANConv` and `fit` use as it is.
@@ -48,16 +48,25 @@ def load(source: str | Path, *, name: str | None = None, normalize: bool = True,
 
 
 def _read(source: str | Path, name: str | None) -> planetoid.RawGraph:
+    if not isinstance(source, (str, Path)):
+        raise TypeError(f"source must be the name of a graph or a folder, got {type(source).__name__}")
     folder = Path(source).expanduser()
     if isinstance(source, str) and source.lower() in DATASETS:
+        if name is not None:
+            raise ValueError(
+                f"name={name!r} goes with a folder, but source {source!r} is a built-in graph: leave it out"
+            )
         return builtin.read(source.lower())
+    if name is None and folder.name in planetoid.names_in(folder.parent) and not folder.is_dir():
+        return planetoid.read(folder.parent, folder.name)
     if not folder.is_dir():
         raise ValueError(f"source {str(source)!r} is neither a built-in graph ({', '.join(DATASETS)}) nor a folder")
     names = planetoid.names_in(folder)
     if not names:
         raise ValueError(f"the folder {folder} holds no Planetoid graph: files ind.NAME.graph and seven more")
     if name is None and len(names) > 1:
-        raise ValueError(f"the folder {folder} holds several graphs ({', '.join(names)}): choose one with name=…")
+        choices = ", ".join(str(folder / each) for each in names)
+        raise ValueError(f"the folder {folder} holds several graphs: choose one of {choices}")
     if name is not None and name not in names:
         raise ValueError(f"name {name!r} is not in the folder {folder}, which holds {', '.join(names)}")
     return planetoid.read(folder, name or names[0])

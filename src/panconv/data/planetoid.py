@@ -76,14 +76,18 @@ def read(folder: Path, name: str) -> RawGraph:
 
     allx, tx = _features(part("allx")), _features(part("tx"))
     ally, ty = _labels(part("ally")), _labels(part("ty"))
-    num_train = len(_labels(part("y")))
+    num_train, x = len(_labels(part("y"))), _features(part("x"))
     test = _test_index(part("test.index"))
     if (allx.shape[0], tx.shape[0]) != (len(ally), len(ty)) or allx.shape[1] != tx.shape[1] or len(test) != len(ty):
         raise ValueError(f"the files {part('*')} do not belong together: their lengths differ; fetch them again")
+    if x.shape != (num_train, allx.shape[1]) or (x != allx[:num_train]).nnz:
+        raise ValueError(f"{part('x')} is not the beginning of {part('allx')}; fetch them again")
 
     first = len(ally)
     N = int(test.max()) + 1
-    if test.min() != first or len(np.unique(test)) != len(test) or num_train + _NUM_VALIDATION > first:
+    gaps = N - first - len(test)  # Citeseer has 15
+    sound = test.min() == first and len(np.unique(test)) == len(test) and gaps <= len(test)
+    if not sound or num_train + _NUM_VALIDATION > first:
         raise ValueError(f"{part('test.index')} does not continue the {first} nodes of allx; fetch the files again")
     # Citeseer's test range has gaps: nodes without words or label, which stay zero as in the reference code.
     row_of = sp.csr_matrix((np.ones(len(test), np.float32), (test - first, np.arange(len(test)))), (N - first, len(ty)))
@@ -143,5 +147,6 @@ def _pairs(path: Path, N: int) -> np.ndarray:
         raise ValueError(f"{path} holds no adjacency lists: {error}; fetch it again") from None
     pairs = np.stack([sources, targets])
     if pairs.size and (pairs.min() < 0 or pairs.max() >= N):
-        raise ValueError(f"{path} names node {pairs.max()}, but the features have {N} rows; fetch the files again")
+        node = pairs.min() if pairs.min() < 0 else pairs.max()
+        raise ValueError(f"{path} names node {node}, but the features have {N} rows; fetch the files again")
     return pairs

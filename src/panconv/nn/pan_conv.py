@@ -58,7 +58,7 @@ class PANConv(nn.Module):
         trials: int | None = None,
     ) -> None:
         super().__init__()
-        if paths not in PATHS:
+        if not isinstance(paths, str) or paths not in PATHS:
             raise ValueError(f"paths must be one of {', '.join(PATHS)}, got {paths!r}")
         if in_channels != -1:
             checked_count(in_channels, "in_channels")
@@ -66,8 +66,9 @@ class PANConv(nn.Module):
             checked_count(trials, "trials")
         self.out_channels, self.trials = checked_count(out_channels, "out_channels"), trials
         self.L, self.method, self.paths = checked_length(L), checked_method(method), paths
-        self.weights = weights_from(METHODS[method].weights if weights is None else weights, L, trials)
-        check_compatible(method, self.weights)
+        self.weights = weights_from(METHODS[self.method].weights if weights is None else weights, self.L, trials)
+        check_compatible(self.method, self.weights)
+        self._check_trials()
         self.lin = Linear(in_channels, out_channels, trials)
         shape = (out_channels,) if trials is None else (trials, out_channels)
         self.bias = nn.Parameter(torch.zeros(shape)) if bias else None
@@ -84,8 +85,7 @@ class PANConv(nn.Module):
 
     def forward(self, x: Tensor | SparseRows, edge_index: Any, edge_weight: Tensor | None = None) -> Tensor:
         """x through the layer, on an ``edge_index``, an `Adjacency`, or anything an `Adjacency` is made from."""
-        if isinstance(x, Tensor) and x.layout != torch.strided:
-            x = SparseRows.of(x)
+        x = self._checked_features(x)
         M = self.met(self._prepared(edge_index, edge_weight, x.shape[0]))
         if isinstance(x, SparseRows) or self.in_channels < 0 or self.out_channels <= self.in_channels:
             out = M.apply(self.lin(x))
@@ -98,6 +98,22 @@ class PANConv(nn.Module):
     def met(self, adj: Adjacency) -> MET:
         """The layer's operator M on a graph."""
         return MET(PATHS[self.paths](adj, self.L), self.weights, self.method)
+
+    def _checked_features(self, x: Any) -> Tensor | SparseRows:
+        if not isinstance(x, (Tensor, SparseRows)):
+            raise TypeError(f"x must be a tensor (N, {self.in_channels}), got {type(x).__name__}")
+        if len(x.shape) < 2:
+            raise ValueError(f"x must be (N, {self.in_channels}), a row a node, got shape {tuple(x.shape)}")
+        if self.in_channels not in (-1, x.shape[-1]):
+            raise ValueError(f"x must have in_channels = {self.in_channels} columns, got shape {tuple(x.shape)}")
+        return SparseRows.of(x) if isinstance(x, Tensor) and x.layout != torch.strided else x
+
+    def _check_trials(self) -> None:
+        w = self.weights()
+        if w.dim() == 2 and w.size(1) != self.trials:
+            raise ValueError(
+                f"weights have {w.size(1)} columns, one a trial, but trials is {self.trials}: make them equal"
+            )
 
     def extra_repr(self) -> str:
         words = f"{self.in_channels}, {self.out_channels}, L={self.L}, method={self.method}, paths={self.paths!r}"

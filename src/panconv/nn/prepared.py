@@ -5,6 +5,8 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
+import numpy as np
+import scipy.sparse as sp
 import torch
 from torch import Tensor
 
@@ -12,9 +14,9 @@ from panconv.graph import Adjacency
 
 
 class PreparedGraph:
-    """Turns what a layer is called with into an `Adjacency`, and keeps it while the very same tensors come again.
+    """Turns what a layer is called with into an `Adjacency`, and keeps it while the very same objects come again.
 
-    A tensor that was changed in place is noticed, by its version and, since memory shared with NumPy changes without
+    What was changed in place is noticed, by a tensor's version and, since memory shared with NumPy changes without
     one, by comparing it with a copy on the CPU. Holding an `Adjacency` avoids all of this.
     """
 
@@ -22,23 +24,25 @@ class PreparedGraph:
         self._adj: Adjacency | None = None
         self._edges: _Seen | None = None
         self._weights: _Seen | None = None
+        self._weighted = False
 
     def __call__(self, graph: Any, edge_weight: Tensor | None, num_nodes: int) -> Adjacency:
-        if isinstance(graph, Adjacency) or not isinstance(graph, Tensor) or torch.compiler.is_compiling():
+        if isinstance(graph, Adjacency) or torch.compiler.is_compiling():
             return Adjacency.of(graph, edge_weight, num_nodes)
-        adj = self._adj
-        if adj is None or adj.num_nodes != num_nodes or not _same(self._edges, graph):
-            adj = Adjacency.of(graph, edge_weight, num_nodes)
-        elif edge_weight is not None and adj.value is not None:
-            if _same(self._weights, edge_weight) and not adj.requires_grad:
-                return adj
-            # Trained weights are taken up anew each time: a second backward must not run into a freed graph.
-            adj = adj.reweight(edge_weight)
-        elif _same(self._weights, edge_weight):
+        adj, trained = self._adj, edge_weight is not None and edge_weight.requires_grad
+        known = adj is not None and adj.num_nodes == num_nodes and _same(self._edges, graph)
+        weighted = edge_weight is not None
+        if known and not trained and weighted == self._weighted and _same(self._weights, edge_weight):
+            assert adj is not None
             return adj
+        if known and adj is not None and adj.value is not None and edge_weight is not None:
+            adj = adj.reweight(edge_weight)  # the same edges: they stay sorted
         else:
             adj = Adjacency.of(graph, edge_weight, num_nodes)
-        self._adj, self._edges, self._weights = adj, _Seen.of(graph), _Seen.of(edge_weight)
+            self._edges = None if adj.is_tracked and edge_weight is None else _Seen.of(graph)
+        # Trained weights are taken up anew each time: a second backward must not run into a freed graph.
+        self._adj, self._weighted = adj.detach(), weighted
+        self._weights = None if adj.is_tracked else _Seen.of(edge_weight)
         return adj
 
     def __getstate__(self) -> dict[str, Any]:  # copies and pickles start empty
@@ -46,22 +50,45 @@ class PreparedGraph:
 
 
 class _Seen:
-    """A tensor as it was: by identity, version and, on the CPU, content."""
+    """An object as it was: by identity, and by the version or the content of its arrays."""
 
-    def __init__(self, tensor: Tensor, version: int) -> None:
-        self.ref = weakref.ref(tensor)
-        self.version = version
-        self.copy = tensor.detach().clone() if tensor.device.type == "cpu" and not tensor.is_sparse else None
+    def __init__(self, source: Any, parts: list[Tensor]) -> None:
+        self.ref = weakref.ref(source)
+        self.versions = [part._version for part in parts]
+        self.copies = [part.detach().clone() if part.device.type == "cpu" else None for part in parts]
 
     @staticmethod
-    def of(tensor: Tensor | None) -> _Seen | None:
-        # An inference tensor has no version: it is prepared anew each time.
-        return None if tensor is None or tensor.is_inference() else _Seen(tensor, tensor._version)
+    def of(source: Any) -> _Seen | None:
+        parts = None if source is None else _parts(source)
+        return None if parts is None else _Seen(source, parts)
 
 
-def _same(seen: _Seen | None, tensor: Tensor | None) -> bool:
-    if seen is None or tensor is None:
-        return seen is None and tensor is None
-    if seen.ref() is not tensor or tensor.is_inference() or seen.version != tensor._version:
-        return False
-    return seen.copy is None or torch.equal(seen.copy, tensor)
+def _same(seen: _Seen | None, source: Any) -> bool:
+    if seen is None or source is None:
+        return seen is None and source is None
+    parts = _parts(source) if seen.ref() is source else None
+    return parts is not None and all(
+        version == part._version and (copy is None or torch.equal(copy, part))
+        for version, copy, part in zip(seen.versions, seen.copies, parts, strict=True)
+    )
+
+
+def _parts(source: Any) -> list[Tensor] | None:
+    """The arrays that an object is made of; None where a change in them could go unnoticed."""
+    if isinstance(source, np.ndarray):
+        return [torch.from_numpy(source)]
+    if sp.issparse(source):
+        return [torch.from_numpy(array) for array in vars(source).values() if isinstance(array, np.ndarray)] or None
+    if not isinstance(source, Tensor) or source.is_inference():  # an inference tensor has no version
+        return None
+    if source.layout == torch.strided:
+        return [source]
+    if source.device.type != "cpu":
+        return None
+    if source.layout == torch.sparse_coo:
+        return [source._indices(), source._values()]
+    if source.layout == torch.sparse_csr:
+        return [source.crow_indices(), source.col_indices(), source.values()]
+    if source.layout == torch.sparse_csc:
+        return [source.ccol_indices(), source.row_indices(), source.values()]
+    return None
