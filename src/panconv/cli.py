@@ -287,7 +287,7 @@ def _show(records: dict[str, dict[str, Any]]) -> None:
     title = f"PAN, method {one['method']}, {one['weights']} weights, L = {one['L']}: {trials} trial{'s' * (trials > 1)}"
     table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", caption_justify="left")
     table.add_column("graph", no_wrap=True)
-    for column in ("test (%)", "paper", "difference", "val. (%)", "k(n) by layer", "time"):
+    for column in ("test (%)", "paper", "diff.", "val. (%)", "k(n) by layer", "time"):
         table.add_column(column, justify="right", no_wrap=True)
     for name, r in records.items():
         spread = "" if r["std"] is None else f" ± {r['std']:.1f}"
