@@ -1,14 +1,48 @@
 """Path-integral graph convolution: a node averages over every path that reaches it, weighted by the path's length."""
 
-from panconv.data import load as load
-from panconv.graph import Adjacency as Adjacency
-from panconv.met import MET as MET
-from panconv.met import METHODS as METHODS
-from panconv.models import PAN as PAN
-from panconv.nn import PANConv as PANConv
-from panconv.paths import Walks as Walks
-from panconv.train import fit as fit
-from panconv.weights import Boltzmann as Boltzmann
-from panconv.weights import Fixed as Fixed
-from panconv.weights import Free as Free
-from panconv.weights import PowerLaw as PowerLaw
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from panconv.data import load as load
+    from panconv.graph import Adjacency as Adjacency
+    from panconv.met import MET as MET
+    from panconv.met import METHODS as METHODS
+    from panconv.models import PAN as PAN
+    from panconv.nn import PANConv as PANConv
+    from panconv.paths import Walks as Walks
+    from panconv.search import grid_search as grid_search
+    from panconv.train import fit as fit
+    from panconv.weights import Boltzmann as Boltzmann
+    from panconv.weights import Fixed as Fixed
+    from panconv.weights import Free as Free
+    from panconv.weights import PowerLaw as PowerLaw
+
+# Loaded when first named, so that the report and the command line's help need not wait for torch.
+_HOME = {
+    "Adjacency": "graph",
+    "Boltzmann": "weights",
+    "Fixed": "weights",
+    "Free": "weights",
+    "MET": "met",
+    "METHODS": "met",
+    "PAN": "models",
+    "PANConv": "nn",
+    "PowerLaw": "weights",
+    "Walks": "paths",
+    "fit": "train",
+    "grid_search": "search",
+    "load": "data",
+}
+__all__ = list(_HOME)
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME:
+        raise AttributeError(f"module 'panconv' has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f"panconv.{_HOME[name]}"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(_HOME)

@@ -15,7 +15,7 @@ from panconv.features import SparseRows
 from panconv.nn import Dropout, PANConv
 from panconv.nn.prepared import PreparedGraph
 from panconv.validation import checked_count
-from panconv.weights import plain_spec, trial_spec
+from panconv.weights import layer_specs, plain_spec, trial_spec
 
 
 class PAN(nn.Module):
@@ -26,7 +26,8 @@ class PAN(nn.Module):
         hidden_channels: width of the hidden layers.
         out_channels: number of classes.
         num_layers: number of convolutions.
-        L, method, weights, paths, bias: as in `PANConv`; each layer has path weights of its own.
+        L, method, weights, paths, bias: as in `PANConv`; each layer has path weights of its own, of the one kind, or of
+            its own kind by ``{"kind": "layers", "of": [first, second, …]}``.
         dropout: before every layer, while training.
         trials: S, to hold S independent models side by side; scores are then (N, S, classes).
 
@@ -54,6 +55,7 @@ class PAN(nn.Module):
         checked_count(num_layers, "num_layers")
         checked_count(hidden_channels, "hidden_channels")
         spec = plain_spec(weights)
+        per_layer = layer_specs(spec, num_layers)
         self.config: dict[str, Any] = {
             "in_channels": in_channels,
             "hidden_channels": hidden_channels,
@@ -69,7 +71,10 @@ class PAN(nn.Module):
         }
         self.trials = trials
         widths = [in_channels, *[hidden_channels] * (num_layers - 1), out_channels]
-        self.convs = nn.ModuleList(PANConv(a, b, L, method, spec, paths, bias, trials) for a, b in pairwise(widths))
+        self.convs = nn.ModuleList(
+            PANConv(a, b, L, method, w, paths, bias, trials)
+            for (a, b), w in zip(pairwise(widths), per_layer, strict=True)
+        )
         self.dropouts = nn.ModuleList(Dropout(dropout) for _ in self.convs)
         self._prepared = PreparedGraph()
 

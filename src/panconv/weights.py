@@ -214,6 +214,25 @@ def plain_spec(spec: object) -> object:
     return spec.spec() if isinstance(spec, PathWeights) else _as_weights(spec, "weights").tolist()
 
 
+def layer_specs(spec: object, num_layers: int) -> list[object]:
+    """The plain spec of each layer: the same for all, unless it is of the kind "layers"."""
+    if not (isinstance(spec, dict) and spec.get("kind") == "layers"):
+        return [spec] * num_layers
+    of = spec.get("of")
+    if not isinstance(of, list) or len(of) != num_layers:
+        raise ValueError(f"weights of kind 'layers' must hold {num_layers} of them under 'of', got {of!r}")
+    return of
+
+
+def in_words(weights: Any) -> str:
+    """Fixed weights, as a plain spec, in words."""
+    if isinstance(weights, list):
+        return " ".join(f"{k:g}" for k in weights)
+    if weights["kind"] == "layers":
+        return " | ".join(map(in_words, weights["of"]))
+    return f"exp(-n^{weights['alpha']:g}/{weights['temperature']:g})"
+
+
 def trial_spec(spec: object, s: int) -> object:
     """The part of a plain spec that is trial s's."""
 
@@ -221,6 +240,8 @@ def trial_spec(spec: object, s: int) -> object:
         nested = isinstance(values, list) and (dim == 0 or isinstance(values[0], list))
         return ([row[s] for row in values] if dim else values[s]) if nested else values
 
+    if isinstance(spec, dict) and spec.get("kind") == "layers":
+        return {"kind": "layers", "of": [trial_spec(each, s) for each in spec["of"]]}
     if isinstance(spec, dict):
         power_law = spec.get("kind") == "power-law"
         dims = {"temperature": 0} if power_law else {"k": 1, "energies": 1}

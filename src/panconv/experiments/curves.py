@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from panconv.saving import replacing
+from panconv.files import replacing
 
 _INK, _BAND = "#1f4e79", "#9cc3e6"
 

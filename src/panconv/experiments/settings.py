@@ -2,14 +2,18 @@
 
 The paper gives one weight decay a graph: 5e-3, 1e-2, 3e-3. With it the methods that sum over k(n) reproduce its
 figures. An operator that is divided by Z (methods 1, 2, 7) averages, so it returns smaller numbers, and the same
-decay then shrinks the layer to nothing (Method 2 on Citeseer falls below 50 %): there we take GCN's 5e-4.
+decay then shrinks the layer to nothing: there we take GCN's 5e-4.
 
-Trained path weights start alike for every length: k(n) = 1/(L+1), or E(n) = 0.
+Trained path weights start alike for every length: k(n) = 1/(L+1), or E(n) = 0. Method 7 is the exception. From E = 0
+it trains towards k(0; i) = 1, the node's own features, which fit the training nodes and no others (Citeseer 63.5 %,
+and the faster the energies are trained the worse). Started with k(0) held down, E(0) = 2, it stays out of that corner
+and passes the paper's figures. Its weight decay was chosen by validation accuracy among 5e-5 … 5e-3, ten trials each.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 from panconv.met import METHODS
 
@@ -26,16 +30,32 @@ class Settings:
     epochs: int = 200
     patience: int = 50
 
+    def plain(self) -> dict[str, Any]:
+        return asdict(self)
+
 
 PAPER: dict[str, Settings] = {
     "cora": Settings(weight_decay=5e-3),
     "citeseer": Settings(weight_decay=1e-2),
     "pubmed": Settings(weight_decay=3e-3, dropout=0.4, epochs=100, patience=15),
 }
+# GCN as its own paper trains it, with the epochs of ours, for Figure 2.
+GCN = Settings(weight_decay=5e-4)
 _DECAY_UNDER_Z = 5e-4
+_DECAY_OF_METHOD_7 = {"cora": 2e-4, "citeseer": 1e-3, "pubmed": 2e-3}
+_START_OF_METHOD_7 = 2.0  # E(0)
 
 
 def settings(dataset: str, method: int) -> Settings:
     """The settings of a method on a graph; a graph of the user's own gets GCN's."""
     chosen = PAPER.get(dataset, Settings())
+    if method == 7:
+        return replace(chosen, weight_decay=_DECAY_OF_METHOD_7.get(dataset, _DECAY_UNDER_Z))
     return replace(chosen, weight_decay=_DECAY_UNDER_Z) if METHODS[method].overall else chosen
+
+
+def start(method: int, L: int) -> Any:
+    """The method's own path weights, from where we start to train them."""
+    if method == 7:
+        return {"kind": "boltzmann", "energies": [_START_OF_METHOD_7] + [0.0] * L, "temperature": 1.0}
+    return METHODS[method].weights

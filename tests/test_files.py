@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from panconv.saving import check_writable, replacing
+from panconv.files import check_writable, replacing
 
 
 def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path):

@@ -1,0 +1,63 @@
+"""panconv … on the command line."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from importlib.metadata import version
+from typing import Annotated, Any
+
+import typer
+
+from panconv.cli.grid import grid
+from panconv.cli.report import report
+from panconv.cli.reproduce import reproduce
+from panconv.cli.train import data, train
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    help="Path-integral graph convolution: a node averages over every path that reaches it, weighted by its length.",
+)
+app.command(no_args_is_help=True)(train)
+app.command(no_args_is_help=True)(grid)
+app.command(no_args_is_help=True)(reproduce)
+app.command()(report)
+app.command()(data)
+# The parser's own complaints. Typer may carry its parser inside or import click: either way this name reaches it.
+_UsageError: Any = typer.BadParameter.__bases__[0]
+
+
+def main() -> None:
+    """The program: a user's mistake is one line on standard error and exit code 2."""
+    warnings.showwarning = lambda message, *_, **__: print(f"panconv: {message}", file=sys.stderr)
+    try:
+        sys.exit(app(standalone_mode=False) or 0)
+    except typer.Abort:
+        sys.exit(130)
+    except _UsageError as error:
+        _refuse(error.format_message(), error)
+    except (ValueError, TypeError, OSError) as error:
+        _refuse(str(error), error)
+
+
+def _refuse(message: str, error: Exception) -> None:
+    if os.environ.get("PANCONV_DEBUG"):
+        raise error
+    if message:  # without one, the help was asked for and shown
+        print(f"panconv: {' '.join(message.split())}", file=sys.stderr)
+    sys.exit(2 if message else 0)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        print(version("panconv"))
+        raise typer.Exit()
+
+
+@app.callback()
+def _program(
+    _: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
+) -> None: ...

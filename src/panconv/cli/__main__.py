@@ -1,0 +1,5 @@
+"""python -m panconv.cli"""
+
+from panconv.cli import main
+
+main()

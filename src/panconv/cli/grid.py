@@ -1,0 +1,122 @@
+"""panconv grid."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich import box
+from rich.table import Table
+
+from panconv.cli.common import (
+    Batches,
+    canonical,
+    check_device,
+    check_plot,
+    command_line,
+    numbers,
+    out,
+    stopping,
+    title,
+)
+from panconv.files import check_writable, replacing
+
+if TYPE_CHECKING:
+    from panconv.search import Point
+
+
+def grid(
+    graph: Annotated[str, typer.Argument(metavar="GRAPH", help="cora, citeseer, pubmed, or a folder.")],
+    values: Annotated[str, typer.Option(metavar="V,V,...", help="What each k(n) may be.")] = "0,0.5,1,2",
+    tie: Annotated[
+        str | None, typer.Option(metavar="N,N", help="Lengths that share one k, such as 1,2 for k(1) = k(2).")
+    ] = None,
+    per_layer: Annotated[bool, typer.Option("--per-layer", help="A k(n) of its own for each layer.")] = False,
+    temperatures: Annotated[
+        str | None, typer.Option(metavar="T,T,...", help="Power laws exp(-n^alpha/T) in place of --values.")
+    ] = None,
+    alphas: Annotated[str, typer.Option(metavar="A,A,...", help="The exponents of the power laws.")] = "1",
+    method: Annotated[int, typer.Option(help="The paper's method, 1 to 7.")] = 5,
+    L: Annotated[int, typer.Option("--L", help="The longest path.")] = 2,
+    trials: Annotated[int, typer.Option(help="Trainings of each point.")] = 5,
+    seed: Annotated[int, typer.Option(help="The first trial's seed.")] = 0,
+    epochs: Annotated[int | None, typer.Option(help="At most so many epochs.")] = None,
+    results: Annotated[Path, typer.Option(metavar="DIR", help="Where the record of each training goes.")] = Path(
+        "results"
+    ),
+    device: Annotated[str, typer.Option(metavar="cpu|cuda", help="Where to train.")] = "cpu",
+    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Save a heat map (png, svg, pdf).")] = None,
+    json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write all points as JSON.")] = None,
+) -> None:
+    """Search a grid of fixed k(n), all points and trials side by side, by validation accuracy alone.
+
+    The same command again goes on where it stopped.
+
+    Example: panconv grid cora --values 0,0.5,1,2 --trials 5 --plot grid.png
+    """
+    from panconv.experiments.settings import settings
+    from panconv.met import checked_method
+    from panconv.results import Results
+    from panconv.search import grid_points, grid_search, power_law_points
+    from panconv.validation import checked_length
+
+    checked_method(method)
+    checked_length(L)
+    if trials < 1:
+        raise ValueError(f"--trials must be at least 1, got {trials}")
+    check_device(device)
+    check_plot(plot)
+    for path in (plot, json_file):
+        if path is not None:
+            check_writable(path)
+    store = Results(results)
+    store.check_writable()
+    name = canonical(graph)
+    how = settings(name, method).plain() | ({} if epochs is None else {"epochs": epochs})
+    points: list[Any]
+    if temperatures is not None:
+        points = power_law_points(numbers(temperatures, "--temperatures"), numbers(alphas, "--alphas"))
+    else:
+        tied = [] if tie is None else [int(n) for n in numbers(tie, "--tie")]
+        layers = how["layers"] if per_layer else None
+        points = grid_points(numbers(values, "--values") if values else [], L, tie=tied, layers=layers)
+    bar = Batches()
+    with stopping(bar):
+        found = grid_search(
+            name,
+            points,
+            how,
+            method=method,
+            L=L,
+            trials=trials,
+            seed=seed,
+            results=store,
+            device=device,
+            command=command_line(),
+            callback=bar.show,
+        )
+    _show(found, title(name), trials)
+    if plot is not None:
+        from panconv.experiments.heat import heat_map
+
+        heat_map(found, f"{title(name)}, method {method}: validation accuracy (%), {trials} trials a point", plot)
+        out.print(f"heat map: {plot}")
+    if json_file is not None:
+        with replacing(json_file) as temporary:
+            temporary.write_text(json.dumps([vars(point) for point in found], indent=2) + "\n")
+        out.print(f"points: {json_file}")
+
+
+def _show(found: list[Point], name: str, trials: int) -> None:
+    from panconv.weights import in_words
+
+    heading = f"{name}: the best of {len(found)} points by validation accuracy, {trials} trials each"
+    table = Table(box=box.SIMPLE_HEAD, title=heading, title_justify="left")
+    for column in ("k(n)", "val. (%)", "val. loss"):
+        table.add_column(column, justify="left" if column == "k(n)" else "right", no_wrap=True)
+    for point in found[:10]:
+        accuracy = f"{100 * point.val_accuracy:.2f} ± {100 * point.std:.2f}"
+        table.add_row(in_words(point.weights), accuracy, f"{point.val_loss:.4f}")
+    out.print(table)

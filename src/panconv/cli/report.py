@@ -1,0 +1,20 @@
+"""panconv report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from panconv.cli.common import out
+
+
+def report(
+    results: Annotated[Path, typer.Option(metavar="DIR", help="The folder of records.")] = Path("results"),
+    page: Annotated[Path, typer.Option("--out", metavar="FILE", help="The page to write.")] = Path("report.html"),
+) -> None:
+    """Write one HTML page about the results: tables, figures and commands, ours beside the paper's."""
+    from panconv.report import write_report
+
+    out.print(f"report: {write_report(results, page)}")

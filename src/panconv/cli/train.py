@@ -1,0 +1,198 @@
+"""panconv train, panconv data."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, replace
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich import box
+from rich.table import Table
+
+from panconv.cli.common import Bar, canonical, check_device, check_plot, command_line, numbers, out, stopping, title
+from panconv.files import check_writable, replacing
+
+if TYPE_CHECKING:
+    from panconv.results import Run
+
+KINDS = ("free", "fixed", "boltzmann", "power-law")
+
+
+def data(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
+    """List the graphs that are built in, with their figures."""
+    from panconv.data import DATASETS
+
+    if as_json:
+        print(json.dumps({name: asdict(card) for name, card in DATASETS.items()}, indent=2))
+        return
+    table = Table(box=box.SIMPLE_HEAD, title="Built-in graphs", title_justify="left")
+    for column in ("name", "nodes", "edges", "features", "classes", "train / val / test"):
+        table.add_column(column, justify="left" if column == "name" else "right")
+    for name, card in DATASETS.items():
+        figures = [f"{n:,}" for n in (card.nodes, card.edges, card.features, card.classes)]
+        table.add_row(name, *figures, " / ".join(f"{n:,}" for n in card.split))
+    out.print(table)
+
+
+def train(
+    graphs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="GRAPH...",
+            help="cora, citeseer, pubmed, or a folder of Planetoid files (FOLDER/NAME if several).",
+        ),
+    ],
+    method: Annotated[int, typer.Option(help="The paper's method, 1 to 7.")] = 5,
+    weights: Annotated[
+        str | None, typer.Option(metavar="|".join(KINDS), help="The path weights; left out, the method's own kind.")
+    ] = None,
+    k: Annotated[str | None, typer.Option(metavar="K0,K1,...", help="Fixed path weights, L+1 numbers.")] = None,
+    L: Annotated[int | None, typer.Option("--L", help="The longest path; 2, or as many as --k has.")] = None,
+    trials: Annotated[int, typer.Option(help="Trainings side by side, each with a seed of its own.")] = 10,
+    seed: Annotated[int, typer.Option(help="The first trial's seed; the next ones count up.")] = 0,
+    epochs: Annotated[int | None, typer.Option(help="At most so many epochs.")] = None,
+    patience: Annotated[int | None, typer.Option(help="Epochs without a lower validation loss.")] = None,
+    hidden: Annotated[int | None, typer.Option(help="Width of the hidden layer.")] = None,
+    dropout: Annotated[float | None, typer.Option(help="Dropout on the input and the hidden layer.")] = None,
+    lr: Annotated[float | None, typer.Option(help="Learning rate of Adam.")] = None,
+    weight_decay: Annotated[float | None, typer.Option(help="Weight decay of the first layer's matrix.")] = None,
+    device: Annotated[str, typer.Option(metavar="cpu|cuda", help="Where to train.")] = "cpu",
+    json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the results as JSON.")] = None,
+    save: Annotated[Path | None, typer.Option(metavar="DIR", help="Save the model of the lowest val. loss.")] = None,
+    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Save the learning curves (png, svg, pdf).")] = None,
+    results: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Add the record of each training to a folder, for the report.")
+    ] = None,
+) -> None:
+    """Train PAN on a graph, or several, and set the accuracy beside the paper's.
+
+    Settings left out are the paper's for that graph and method. The accuracy is that of the test nodes at the epoch of
+    the lowest validation loss.
+
+    Example: panconv train cora --method 5 --k 0,1,1
+    """
+    from panconv.data import load
+    from panconv.experiments.curves import learning_curves
+    from panconv.experiments.settings import settings, start
+    from panconv.met import checked_method
+    from panconv.results import Job, Results
+    from panconv.search import train_batch
+    from panconv.validation import checked_length
+
+    checked_method(method)
+    kind, fixed = _weights(method, weights, k)
+    L = checked_length((len(fixed) - 1 if fixed else 2) if L is None else L)
+    if trials < 1:
+        raise ValueError(f"--trials must be at least 1, got {trials}")
+    check_device(device)
+    check_plot(plot)
+    if json_file is not None and save is not None and json_file in (save, *save.parents):
+        raise ValueError(f"--json and --save cannot share {json_file}: one is a file, the other a folder")
+    for path in (json_file, plot, save / "model.safetensors" if save else None):
+        if path is not None:
+            check_writable(path)
+    store = None if results is None else Results(results)
+    if store is not None:
+        store.check_writable()
+    given: dict[str, Any] = {"epochs": epochs, "patience": patience, "hidden": hidden, "dropout": dropout, "lr": lr}
+    given |= {"weight_decay": weight_decay}
+    given = {key: value for key, value in given.items() if value is not None}
+    names = list(map(canonical, graphs))
+    for name in names:
+        load(name, sparse=True)  # before any training: a wrong name costs nothing
+    spec: Any = fixed or (start(method, L) if weights is None else kind)
+    bar, done = Bar(), {}
+    with stopping(bar):
+        for name in names:
+            how = replace(settings(name, method), **given).plain()
+            jobs = [Job(name, method, spec, L, how, seed + t) for t in range(trials)]
+            show = partial(bar.show, title(name))
+            done[name] = train_batch(jobs, device=device, command=command_line(), callback=show)
+    records = [_record(runs, kind, fixed) for runs, _ in done.values()]
+    _show(records)
+    if store is not None:
+        for runs, _ in done.values():
+            store.add(runs)
+        out.print(f"records: {store.folder}")
+    if json_file is not None:
+        with replacing(json_file) as temporary:
+            temporary.write_text(json.dumps({"panconv": version("panconv"), "runs": records}, indent=2) + "\n")
+        out.print(f"results: {json_file}")
+    if plot is not None:
+        learning_curves({title(name): result.history for name, (_, result) in done.items()}, plot)
+        out.print(f"learning curves: {plot}")
+    if save is not None:
+        for name, (_, result) in done.items():
+            folder = save if len(done) == 1 else save / Path(name).name
+            result.best().save(folder)
+            out.print(f"model: {folder}")
+
+
+def _weights(method: int, weights: str | None, k: str | None) -> tuple[str, list[float] | None]:
+    """The kind of weights, and the numbers of fixed ones."""
+    from panconv.met import METHODS
+
+    kind = weights or ("fixed" if k else METHODS[method].weights)
+    if kind not in KINDS:
+        raise ValueError(f"--weights must be one of {', '.join(KINDS)}, got {kind!r}")
+    if (kind == "fixed") != (k is not None):
+        raise ValueError("--weights fixed goes with --k K0,K1,…, the weight of each path length, such as --k 0,1,1")
+    return kind, None if k is None else numbers(k, "--k")
+
+
+def _record(runs: list[Run], kind: str, fixed: list[float] | None) -> dict[str, Any]:
+    """The trials of one graph, as JSON for machines."""
+    from panconv.experiments.paper import reported
+    from panconv.report.summary import cell
+
+    one = runs[0]
+    summed = cell(runs, reported(one.dataset, one.method, kind, fixed, one.L))
+    return {
+        "dataset": one.dataset,
+        "method": one.method,
+        "weights": kind,
+        "k": fixed,
+        "L": one.L,
+        "settings": one.settings,
+        "seeds": [run.seed for run in runs],
+        "test_accuracy": [100 * run.test_accuracy for run in runs],
+        "mean": summed.mean,
+        "std": summed.std if len(runs) > 1 else None,
+        "paper": summed.paper,
+        "val_accuracy": [100 * run.val_accuracy[run.best_epoch - 1] for run in runs],
+        "best_epoch": [run.best_epoch for run in runs],
+        "stopped_epoch": [len(run.val_loss) for run in runs],
+        "path_weights": summed.path_weights,
+        "seconds": summed.seconds,
+    }
+
+
+def _show(records: list[dict[str, Any]]) -> None:
+    one = records[0]
+    trials = len(one["seeds"])
+    name = f"PAN, method {one['method']}, {one['weights']} weights, L = {one['L']}: {trials} trial{'s' * (trials > 1)}"
+    table = Table(box=box.SIMPLE_HEAD, title=name, title_justify="left", caption_justify="left")
+    table.add_column("graph", no_wrap=True)
+    for column in ("test (%)", "paper", "diff.", "val. (%)", "k(n) by layer", "time"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for r in records:
+        spread = "" if r["std"] is None else f" ± {r['std']:.1f}"
+        paper = "-" if r["paper"] is None else f"{r['paper']:.1f}"
+        difference = "-" if r["paper"] is None else f"{r['mean'] - r['paper']:+.1f}"
+        validation = sum(r["val_accuracy"]) / trials
+        shown = 4 if r["L"] < 4 else 3
+        k = "\n".join(" ".join(f"{w:.2f}" for w in ws[:shown]) + " …" * (r["L"] >= 4) for ws in r["path_weights"])
+        table.add_row(
+            title(r["dataset"]),
+            f"[bold]{r['mean']:.1f}[/bold]{spread}",
+            paper,
+            difference,
+            f"{validation:.1f}",
+            k,
+            f"{r['seconds']:.0f} s",
+        )
+    out.print(table)

@@ -1,0 +1,89 @@
+"""The report's figures: curves with values on hover, and heat maps of the grid."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from panconv.experiments.paper import GRAPHS
+from panconv.report.summary import TITLES
+from panconv.results import Run
+
+INKS = {"PAN": ("#1f6fb4", "rgba(31,111,180,.22)"), "GCN": ("#c65911", "rgba(198,89,17,.22)")}
+_LAYOUT = {
+    "paper_bgcolor": "rgba(0,0,0,0)",
+    "plot_bgcolor": "rgba(0,0,0,0)",
+    "margin": {"l": 56, "r": 16, "t": 40, "b": 48},
+    "font": {"family": "system-ui, sans-serif", "size": 13},
+}
+
+
+def band(runs: Sequence[Run], name: str, scale: float) -> tuple[list[int], list[float], list[float]]:
+    """Epochs, means and standard deviations of a curve, over the trials that still ran."""
+    curves = [getattr(run, name) for run in runs]
+    epochs = list(range(1, max(map(len, curves)) + 1))
+    at = [[scale * curve[e - 1] for curve in curves if len(curve) >= e] for e in epochs]
+    return epochs, [statistics.fmean(v) for v in at], [statistics.stdev(v) if len(v) > 1 else 0.0 for v in at]
+
+
+def curves(figure: dict[str, list[Run]]) -> str:
+    """Figure 2: validation accuracy and loss over the epochs, mean and standard deviation."""
+    panels = (("val_accuracy", "validation accuracy (%)", 100.0), ("val_loss", "validation loss", 1.0))
+    plot = make_subplots(1, 2, column_widths=[0.62, 0.38], subplot_titles=[label for _, label, _ in panels])
+    for column, (name, _, scale) in enumerate(panels, 1):
+        for label, runs in figure.items():
+            epochs, mean, std = band(runs, name, scale)
+            ink, shade = INKS[label]
+            low, high = ([m + sign * s for m, s in zip(mean, std, strict=True)] for sign in (-1, 1))
+            outline = {"x": epochs + epochs[::-1], "y": high + low[::-1], "fill": "toself", "fillcolor": shade}
+            plot.add_scatter(**outline, line={"width": 0}, hoverinfo="skip", showlegend=False, row=1, col=column)
+            hover = f"{label}, epoch %{{x}}: %{{y:.3~f}} ± %{{customdata:.2~f}}<extra></extra>"
+            line = {"x": epochs, "y": mean, "customdata": std, "line": {"color": ink, "width": 2}}
+            plot.add_scatter(**line, name=label, hovertemplate=hover, showlegend=column == 1, row=1, col=column)
+    plot.update_xaxes(title_text="epoch", gridcolor="rgba(128,128,128,.25)")
+    plot.update_yaxes(gridcolor="rgba(128,128,128,.25)")
+    plot.update_layout(**_LAYOUT, height=400, legend={"orientation": "h", "y": -0.2})
+    return _html(plot, "figure2")
+
+
+def heat_map(name: str, points: dict[tuple[float, ...], float]) -> str:
+    """The mean validation accuracy over k(1) and k(2), a panel for each k(0)."""
+    firsts, ks, ls = (sorted({k[n] for k in points}) for n in range(3))
+    plot = make_subplots(1, len(firsts), subplot_titles=[f"k(0) = {k:g}" for k in firsts], shared_yaxes=True)
+    for column, first in enumerate(firsts, 1):
+        z = [[points.get((first, k, l2)) for k in ks] for l2 in ls]
+        heat = go.Heatmap(
+            x=[f"{k:g}" for k in ks],
+            y=[f"{l2:g}" for l2 in ls],
+            z=z,
+            text=[["" if v is None else f"{v:.1f}" for v in line] for line in z],
+            texttemplate="%{text}",
+            hovertemplate=f"k = ({first:g}, %{{x}}, %{{y}}): %{{z:.2f}} %<extra></extra>",
+            coloraxis="coloraxis",
+        )
+        plot.add_trace(heat, row=1, col=column)
+    plot.update_xaxes(title_text="k(1)", type="category")
+    plot.update_yaxes(type="category")
+    plot.update_yaxes(title_text="k(2)", row=1, col=1)
+    colours = {"colorscale": "Blues", "colorbar": {"title": "val. %"}}
+    plot.update_layout(**_LAYOUT, height=300, coloraxis=colours)
+    return _html(plot, f"grid-{name}")
+
+
+def heat_maps(grids: dict[str, dict[tuple[float, ...], float]]) -> list[tuple[str, str, str]]:
+    """By graph: its title, the best point in words, and the heat map."""
+    out = []
+    for name in GRAPHS:
+        if name in grids:
+            best = max(grids[name], key=grids[name].__getitem__)
+            words = f"best by validation: k = ({', '.join(f'{k:g}' for k in best)}), {grids[name][best]:.1f} %"
+            out.append((TITLES[name], words, heat_map(name, grids[name])))
+    return out
+
+
+def _html(plot: go.Figure, name: str) -> str:
+    config = {"displaylogo": False, "responsive": True, "modeBarButtonsToRemove": ["select2d", "lasso2d"]}
+    return plot.to_html(full_html=False, include_plotlyjs=False, div_id=name, config=config)

@@ -1,0 +1,117 @@
+"""The record of a training: one line of JSON, in a folder that is the only joint between training and reporting.
+
+A file of the folder holds the lines of trainings that ran side by side, and appears whole: it is written under another
+name and renamed. So a process that is killed loses the trainings under way and nothing else, and any number of
+processes may write to one folder. Reading checks every line (docs/results.md has the schema).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from panconv.files import check_writable, replacing
+
+SCHEMA = "panconv-run-1"
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is trained: everything that decides the outcome."""
+
+    dataset: str
+    method: int
+    weights: Any  # as `weights_from` takes it: a name, the fixed k(n), or a dict
+    L: int
+    settings: dict[str, Any]
+    seed: int
+
+    def key(self) -> str:
+        return json.dumps(asdict(self), sort_keys=True)
+
+
+@dataclass(frozen=True)
+class Run(Job):
+    """A training and what came out of it."""
+
+    test_accuracy: float  # at the chosen epoch, 0 … 1
+    best_epoch: int  # that of the lowest validation loss, from 1
+    val_loss: list[float]  # by epoch
+    val_accuracy: list[float]
+    path_weights: list[list[float]]  # by layer: k(n; i) of eq. 2, the mean over the nodes
+    seconds: float  # of the trainings that ran side by side, shared among them
+    device: str
+    versions: dict[str, str]
+    command: str
+
+    def job(self) -> Job:
+        return Job(**{field.name: getattr(self, field.name) for field in fields(Job)})
+
+
+class Results:
+    """A folder of records."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+        if self.folder.exists() and not self.folder.is_dir():
+            raise ValueError(f"the results folder {self.folder} is a file: name a folder")
+
+    def check_writable(self) -> None:
+        check_writable(self.folder / "new.jsonl")
+
+    def add(self, runs: Sequence[Run]) -> None:
+        """Adds the records of trainings that ran side by side, all or none."""
+        lines = "".join(json.dumps({"schema": SCHEMA, **asdict(run)}) + "\n" for run in runs)
+        digest = hashlib.sha256("".join(run.key() for run in map(Run.job, runs)).encode()).hexdigest()[:12]
+        name = f"{Path(runs[0].dataset).name}-method{runs[0].method}-{digest}.jsonl"
+        with replacing(self.folder / name) as path:
+            path.write_text(lines)
+
+    def read(self) -> list[Run]:
+        """All records, the first of each training; a line cut short is reported and skipped."""
+        found: dict[str, Run] = {}
+        for path in sorted(self.folder.glob("[!.]*.jsonl")):  # a dot: what a killed process left half written
+            for number, line in enumerate(path.read_text().splitlines(), 1):
+                try:
+                    content = json.loads(line)
+                except ValueError:
+                    warnings.warn(f"{path}, line {number}, is cut short or damaged: skipped", stacklevel=2)
+                    continue
+                run = parsed(content, f"{path}, line {number}")
+                found.setdefault(run.job().key(), run)
+        return list(found.values())
+
+    def missing(self, jobs: Iterable[Job]) -> list[Job]:
+        """Those jobs that have no record yet."""
+        done = {run.job().key() for run in self.read()}
+        return [job for job in jobs if job.key() not in done]
+
+
+_KINDS: dict[str, type | tuple[type, ...]] = {
+    "str": str,
+    "int": int,
+    "float": (int, float),
+    "Any": object,
+}
+
+
+def parsed(content: Any, where: str) -> Run:
+    """A record from its JSON, checked against the schema."""
+    if not isinstance(content, dict) or content.get("schema") != SCHEMA:
+        said = content.get("schema") if isinstance(content, dict) else None
+        raise ValueError(f"{where} is of another schema ({said!r}, not {SCHEMA!r}): name another results folder")
+    values = {key: value for key, value in content.items() if key != "schema"}
+    names = {field.name: str(field.type) for field in fields(Run)}
+    if values.keys() != names.keys():
+        odd = sorted(values.keys() ^ names.keys())
+        raise ValueError(f"{where} has missing or unknown fields ({', '.join(odd)}): name another results folder")
+    for name, kind in names.items():
+        expected = _KINDS.get(kind, list if kind.startswith("list") else dict)
+        if not isinstance(values[name], expected) or isinstance(values[name], bool):
+            raise ValueError(f"{where}: {name} must be {kind}, got {values[name]!r:.40}")
+    return Run(**values)

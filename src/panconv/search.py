@@ -1,0 +1,242 @@
+"""Many trainings side by side: jobs in batches that fit memory, and the grid search over k(n)."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import platform
+import statistics
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.metadata import version
+from typing import Any
+
+import torch
+from torch_geometric.data import Data
+
+from panconv.data import load
+from panconv.graph import Adjacency
+from panconv.models import PAN
+from panconv.results import Job, Results, Run
+from panconv.train import FitResult, Progress, fit
+from panconv.weights import layer_specs, weights_from
+
+# What is held of one trial while it trains: about this much a stored feature and a hidden value.
+_BYTES_A_FEATURE, _BYTES_A_HIDDEN = 24, 60
+_BATCH_BYTES = 2**29  # on the CPU, where larger batches fall out of the caches and are slower
+
+
+@dataclass(frozen=True)
+class Step:
+    """What a callback is told: which batch, and how far it is."""
+
+    batch: int  # from 0
+    batches: int
+    jobs: list[Job]
+    progress: Progress | None  # None before its first epoch
+
+
+def run_jobs(
+    jobs: Iterable[Job],
+    results: Results | None = None,
+    *,
+    device: str = "cpu",
+    command: str = "",
+    callback: Callable[[Step], None] | None = None,
+) -> list[Run]:
+    """Trains what has no record yet, side by side where possible, and returns a record for each job, in order."""
+    jobs = list(jobs)
+    runs = {} if results is None else {run.job().key(): run for run in results.read()}
+    batches = batched([job for job in jobs if job.key() not in runs], device)
+    for i, batch in enumerate(batches):
+
+        def tell(progress: Progress | None, i: int = i, batch: list[Job] = batch) -> None:
+            if callback is not None:
+                callback(Step(i, len(batches), batch, progress))
+
+        tell(None)
+        new, _ = train_batch(batch, device=device, command=command, callback=tell)
+        if results is not None:
+            results.add(new)
+        runs |= {run.job().key(): run for run in new}
+    return [runs[job.key()] for job in jobs]
+
+
+def batched(jobs: Sequence[Job], device: str = "cpu") -> list[list[Job]]:
+    """Jobs in batches that can train side by side: all alike but for the seed and fixed weights, and within memory."""
+    groups: dict[str, list[Job]] = {}
+    for job in jobs:
+        weights = "fixed" if _is_fixed(job.weights) else job.weights
+        alike = [job.dataset, job.method, job.L, job.settings, weights]
+        groups.setdefault(json.dumps(alike, sort_keys=True), []).append(job)
+    batches = []
+    for group in groups.values():
+        size = batch_size(_graph(group[0].dataset), group[0].settings["hidden"], device)
+        batches += [group[start : start + size] for start in range(0, len(group), size)]
+    return batches
+
+
+def batch_size(data: Data, hidden: int, device: str = "cpu") -> int:
+    """How many trials of a graph train side by side within memory."""
+    stored = data.x.values().numel() if data.x.layout == torch.sparse_csr else data.x.numel()
+    each = _BYTES_A_FEATURE * stored + _BYTES_A_HIDDEN * data.x.size(0) * hidden
+    budget = _BATCH_BYTES
+    if torch.device(device).type == "cuda":
+        budget = torch.cuda.mem_get_info()[0] // 4
+    return max(1, budget // each)
+
+
+def train_batch(
+    jobs: Sequence[Job],
+    *,
+    device: str = "cpu",
+    command: str = "",
+    callback: Callable[[Progress], None] | None = None,
+) -> tuple[list[Run], FitResult]:
+    """Trains jobs that are alike but for the seed and fixed weights, all at once."""
+    job, how = jobs[0], jobs[0].settings
+    data = _graph(job.dataset)
+    model = PAN(
+        data.x.size(1),
+        how["hidden"],
+        int(data.y.max()) + 1,
+        how["layers"],
+        L=job.L,
+        method=job.method,
+        weights=_side_by_side([each.weights for each in jobs], how["layers"], job.L),
+        dropout=how["dropout"],
+        trials=len(jobs),
+    )
+    options = {key: how[key] for key in ("lr", "weight_decay", "epochs", "patience")}
+    result = fit(model, data, seeds=[j.seed for j in jobs], device=device, callback=callback, **options)
+    adj = Adjacency.of(data.edge_index, num_nodes=data.num_nodes)
+    with torch.no_grad():  # k(n; i) of eq. 2, the mean over the nodes, (L+1, S) a layer
+        learned = [conv.met(adj).path_weights.mean(1) for conv in result.model.cpu().layers()]
+    versions = {name: version(name) for name in ("panconv", "torch", "torch_geometric")}
+    versions["python"] = platform.python_version()
+    runs = [
+        Run(
+            **vars(each),
+            test_accuracy=result.test_accuracy[s],
+            best_epoch=result.best_epoch[s],
+            val_loss=_curve(result.history["val_loss"][: result.stopped_epoch[s], s]),
+            val_accuracy=_curve(result.history["val_accuracy"][: result.stopped_epoch[s], s]),
+            path_weights=[[round(k, 4) for k in layer[:, s].tolist()] for layer in learned],
+            seconds=round(result.seconds / len(jobs), 3),
+            device=device,
+            versions=versions,
+            command=command,
+        )
+        for s, each in enumerate(jobs)
+    ]
+    return runs, result
+
+
+# ---------------------------------------------------------------------- grids
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point of a grid and how its trials did on the validation nodes."""
+
+    weights: Any
+    val_accuracy: float  # mean over the trials, at each one's lowest validation loss
+    val_loss: float
+    std: float  # of the accuracy
+
+
+def grid_points(
+    values: Sequence[float], L: int, *, tie: Sequence[int] = (), layers: int | None = None
+) -> list[list[float] | dict[str, Any]]:
+    """All k(n), n = 0 … L, from some values.
+
+    Args:
+        values: what each k(n) may be.
+        L: the longest length.
+        tie: lengths n that share one value, such as (1, 2) for k(1) = k(2).
+        layers: a number of layers, to give each a k(n) of its own; None to share one.
+    """
+    wrong = [n for n in tie if not 0 <= n <= L]
+    if wrong or not values:
+        what = f"tie names length {wrong[0]}, outside 0 … {L}" if wrong else "values is empty: name at least one"
+        raise ValueError(f"the grid has no points: {what}")
+    free = [n for n in range(L + 1) if n not in tie[1:]]
+    points = []
+    for chosen in itertools.product(values, repeat=len(free)):
+        by_length = dict(zip(free, map(float, chosen), strict=True))
+        points.append([by_length[tie[0] if n in tie else n] for n in range(L + 1)])
+    points = [k for k in points if any(k)]  # all zeros is no operator
+    if layers is None:
+        return list(points)
+    return [{"kind": "layers", "of": list(ks)} for ks in itertools.product(points, repeat=layers)]
+
+
+def power_law_points(temperatures: Sequence[float], alphas: Sequence[float]) -> list[dict[str, Any]]:
+    """The power laws exp(−n^α/T) of some temperatures and exponents, fixed."""
+    laws = itertools.product(alphas, temperatures)
+    return [{"kind": "power-law", "alpha": float(a), "temperature": float(T), "trained": False} for a, T in laws]
+
+
+def grid_search(
+    dataset: str,
+    points: Sequence[Any],
+    settings: dict[str, Any],
+    *,
+    method: int = 5,
+    L: int = 2,
+    trials: int = 5,
+    seed: int = 0,
+    results: Results | None = None,
+    device: str = "cpu",
+    command: str = "",
+    callback: Callable[[Step], None] | None = None,
+) -> list[Point]:
+    """Trains every point of a grid with some seeds, side by side, and ranks them by validation accuracy, best first.
+
+    The test nodes play no part in it.
+    """
+    if not points:
+        raise ValueError("the grid has no points: name values")
+    jobs = [Job(dataset, method, w, L, settings, seed + t) for w in points for t in range(trials)]
+    runs = run_jobs(jobs, results, device=device, command=command, callback=callback)
+    return ranked(runs)
+
+
+def ranked(runs: Sequence[Run]) -> list[Point]:
+    """The points that runs belong to, best mean validation accuracy first; a tie goes to the lower loss."""
+    groups: dict[str, list[Run]] = {}
+    for run in runs:
+        groups.setdefault(json.dumps(run.weights, sort_keys=True), []).append(run)
+    points = []
+    for group in groups.values():
+        accuracy = [run.val_accuracy[run.best_epoch - 1] for run in group]
+        loss = [run.val_loss[run.best_epoch - 1] for run in group]
+        spread = statistics.stdev(accuracy) if len(accuracy) > 1 else 0.0
+        points.append(Point(group[0].weights, statistics.fmean(accuracy), statistics.fmean(loss), spread))
+    return sorted(points, key=lambda point: (-point.val_accuracy, point.val_loss))
+
+
+def _is_fixed(weights: Any) -> bool:
+    """Whether weights are numbers that may stand in columns beside others."""
+    if isinstance(weights, dict) and weights.get("kind") == "layers":
+        return all(map(_is_fixed, weights["of"]))
+    return isinstance(weights, list) or (isinstance(weights, dict) and weights.get("trained") is False)
+
+
+def _side_by_side(weights: Sequence[Any], layers: int, L: int) -> Any:
+    """The weights of some jobs as one spec: the same for all, or the numbers of each in a column."""
+    if not _is_fixed(weights[0]):
+        return weights[0]
+    by_job = [layer_specs(spec, layers) for spec in weights]
+    columns = [[weights_from(of[layer], L)() for of in by_job] for layer in range(layers)]
+    return {"kind": "layers", "of": [torch.stack(each, dim=1).tolist() for each in columns]}
+
+
+def _curve(values: torch.Tensor) -> list[float]:
+    return [round(value, 5) for value in values.tolist()]
+
+
+@lru_cache(maxsize=8)
+def _graph(dataset: str) -> Data:
+    return load(dataset, sparse=True)
