@@ -14,7 +14,10 @@ $(STAMP): pyproject.toml constraints.txt
 	@touch $@
 
 demo: install
-	$(BIN)/panconv train cora citeseer pubmed --method 5 --weights fixed --k 0,1,1 --trials 10 --plot demo.png
+	$(BIN)/panconv reproduce table1
+	$(BIN)/panconv reproduce figure2
+	$(BIN)/panconv report
+	@echo "open report.html in a browser"
 
 test: install
 	$(BIN)/python -m pytest --numprocesses auto
@@ -34,6 +37,7 @@ format: install
 bench: install
 	$(BIN)/python benchmarks/layer.py
 	$(BIN)/python benchmarks/trials.py
+	$(BIN)/python benchmarks/grid.py
 
 clean:
-	rm -rf .venv build dist demo.png
+	rm -rf .venv build dist results report.html

@@ -9,7 +9,7 @@ import torch
 
 import panconv
 
-MODULES = [m.name for m in pkgutil.walk_packages(panconv.__path__, "panconv.")]
+MODULES = [m.name for m in pkgutil.walk_packages(panconv.__path__, "panconv.") if "__main__" not in m.name]
 
 
 @pytest.mark.parametrize("name", MODULES)

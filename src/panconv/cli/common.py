@@ -62,6 +62,8 @@ class Batches:
         self._task: object = None
 
     def show(self, step: Step) -> None:
+        if step.progress is None and self._task is None:
+            return  # not before the first epoch: a refusal is one line and no bar
         self._bar.start()
         if self._task is None:
             self._task = self._bar.add_task("", total=1)

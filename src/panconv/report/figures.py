@@ -41,7 +41,7 @@ def curves(figure: dict[str, list[Run]]) -> str:
             outline = {"x": epochs + epochs[::-1], "y": high + low[::-1], "fill": "toself", "fillcolor": shade}
             plot.add_scatter(**outline, line={"width": 0}, hoverinfo="skip", showlegend=False, row=1, col=column)
             hover = f"{label}, epoch %{{x}}: %{{y:.3~f}} ± %{{customdata:.2~f}}<extra></extra>"
-            line = {"x": epochs, "y": mean, "customdata": std, "line": {"color": ink, "width": 2}}
+            line = {"x": epochs, "y": mean, "customdata": std, "mode": "lines", "line": {"color": ink, "width": 2}}
             plot.add_scatter(**line, name=label, hovertemplate=hover, showlegend=column == 1, row=1, col=column)
     plot.update_xaxes(title_text="epoch", gridcolor="rgba(128,128,128,.25)")
     plot.update_yaxes(gridcolor="rgba(128,128,128,.25)")
@@ -85,5 +85,5 @@ def heat_maps(grids: dict[str, dict[tuple[float, ...], float]]) -> list[tuple[st
 
 
 def _html(plot: go.Figure, name: str) -> str:
-    config = {"displaylogo": False, "responsive": True, "modeBarButtonsToRemove": ["select2d", "lasso2d"]}
+    config = {"displayModeBar": False, "responsive": True}
     return plot.to_html(full_html=False, include_plotlyjs=False, div_id=name, config=config)

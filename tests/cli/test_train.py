@@ -1,24 +1,18 @@
 import json
 import os
-import subprocess
-import sys
 
 import pytest
 import torch
+from terminal import run
 
 from panconv import PAN, load
-
-
-def run(*arguments, cwd, **environment):
-    command = [sys.executable, "-m", "panconv.cli", *map(str, arguments)]
-    environment = {**os.environ, "COLUMNS": "80", **environment}
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=environment)
+from panconv.results import Results
 
 
 def test_train_prints_saves_and_writes(tmp_path):
     done = run(
         *("train", "Cora", "--method", 5, "--weights", "fixed", "--k", "0,1,1", "--trials", 2, "--epochs", 5),
-        *("--json", "out/result.json", "--save", "model", "--plot", "new/curves.png"),
+        *("--json", "out/result.json", "--results", "records", "--save", "model", "--plot", "new/curves.png"),
         cwd=tmp_path,
     )
     assert done.returncode == 0, done.stderr
@@ -26,6 +20,7 @@ def test_train_prints_saves_and_writes(tmp_path):
         assert words in done.stdout
     assert "5/5" in done.stderr  # the bar's last state
     (record,) = json.loads((tmp_path / "out/result.json").read_text())["runs"]
+    assert [100 * r.test_accuracy for r in Results(tmp_path / "records").read()] == record["test_accuracy"]
     assert record["dataset"] == "cora"
     assert record["k"] == [0, 1, 1]
     assert len(record["test_accuracy"]) == 2

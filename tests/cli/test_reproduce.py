@@ -1,0 +1,142 @@
+import json
+import os
+import signal
+import subprocess
+import time
+
+import pytest
+from terminal import command, run, surroundings
+
+from panconv.results import Results
+
+QUICK = ("reproduce", "table3", "--quick", "--datasets", "cora")
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory):
+    """A quick run of everything on Cora, in a folder of its own."""
+    folder = tmp_path_factory.mktemp("done")
+    finished = run("reproduce", "all", "--quick", "--datasets", "cora", cwd=folder)
+    assert finished.returncode == 0, finished.stderr
+    return folder, finished.stdout
+
+
+def table(text):
+    return text[text.index("Table3") :].split("Figure")[0]
+
+
+def test_everything_is_printed_and_recorded(done):
+    folder, text = done
+    for words in ("Table1", "Table2", "Table3", "Method 7", "not run (81.5)", "(82.0)", "PAN converges"):
+        assert words in text
+    assert len(Results(folder / "results").read()) == 7 + 27 + 1 + 1
+    for ending in ("png", "svg"):
+        assert (folder / "results" / f"figure2.{ending}").stat().st_size > 10_000
+
+
+def test_the_same_command_again_repeats_nothing(done):
+    folder, text = done
+    before = {path: path.stat().st_mtime_ns for path in (folder / "results").glob("*.jsonl")}
+    again = run("reproduce", "all", "--quick", "--datasets", "cora", cwd=folder)
+    assert table(again.stdout) == table(text)
+    assert before == {path: path.stat().st_mtime_ns for path in (folder / "results").glob("*.jsonl")}
+
+
+def test_killed_in_the_middle_it_goes_on_to_the_same_table(done, tmp_path):
+    _, text = done
+    process = subprocess.Popen(command(*QUICK), cwd=tmp_path, env=surroundings(), stderr=subprocess.DEVNULL)
+    while len(list(tmp_path.glob("results/[!.]*.jsonl"))) < 3:  # some cells are done, some are not
+        assert process.poll() is None
+        time.sleep(0.01)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    kept = len(Results(tmp_path / "results").read())
+    assert 3 <= kept < 35
+    again = run(*QUICK, cwd=tmp_path)
+    assert again.returncode == 0, again.stderr
+    assert table(again.stdout) == table(text)
+
+
+def test_two_processes_in_one_folder(done, tmp_path):
+    _, text = done
+    both = [
+        subprocess.Popen(command(*QUICK), cwd=tmp_path, env=surroundings(), stdout=subprocess.PIPE, text=True)
+        for _ in range(2)
+    ]
+    outputs = [process.communicate()[0] for process in both]
+    assert [process.returncode for process in both] == [0, 0]
+    assert [table(output) for output in outputs] == [table(text)] * 2
+    assert len(Results(tmp_path / "results").read()) == 35
+
+
+def test_a_line_cut_short_is_said_and_survived(done, tmp_path):
+    folder, text = done
+    (tmp_path / "results").mkdir()
+    for path in (folder / "results").glob("*.jsonl"):
+        (tmp_path / "results" / path.name).write_text(path.read_text())
+    damaged = next(iter(sorted((tmp_path / "results").glob("cora-method1-*"))))
+    damaged.write_text(damaged.read_text()[:-30])
+    again = run(*QUICK, cwd=tmp_path)
+    assert again.returncode == 0
+    assert "is cut short or damaged: skipped" in again.stderr
+    assert table(again.stdout) == table(text)
+
+
+def test_grid(tmp_path):
+    options = ("--values", "0,1", "--trials", 2, "--epochs", 3, "--plot", "heat.png", "--json", "points.json")
+    finished = run("grid", "cora", *options, cwd=tmp_path)
+    assert finished.returncode == 0, finished.stderr
+    assert "the best of 7 points" in finished.stdout
+    points = json.loads((tmp_path / "points.json").read_text())
+    assert points[0]["val_accuracy"] == max(p["val_accuracy"] for p in points)
+    assert (tmp_path / "heat.png").stat().st_size > 10_000
+    for more, count in (
+        (("--values", "0,1", "--tie", "1,2"), 3),
+        (("--values", "1,2", "--tie", "0,1,2", "--per-layer"), 4),
+        (("--temperatures", "0.5,2", "--alphas", "1,2"), 4),
+    ):
+        finished = run("grid", "cora", "--trials", 1, "--epochs", 2, "--plot", "heat.svg", *more, cwd=tmp_path)
+        assert f"the best of {count} points" in finished.stdout, finished.stderr
+
+
+def test_report(done, tmp_path):
+    folder, _ = done
+    finished = run("report", "--results", folder / "results", "--out", "new/page.html", cwd=tmp_path)
+    assert finished.returncode == 0, finished.stderr
+    assert "Method 5 (grid search)" in (tmp_path / "new/page.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("reproduce", "table9"), "'table9' is not one of table1, table2, table3, figure2, all"),
+        (("reproduce", "table1", "--datasets", "cora,coda"), "--datasets names 'coda'"),
+        (("reproduce", "table1", "--device", "warp"), "--device warp cannot be used here"),
+        (("reproduce", "table1", "--trials", "0"), "--trials must be at least 1"),
+        (("reproduce", "table1", "--out", "file"), "the results folder file is a file"),
+        (("reproduce", "table1", "--out", "/proc/results"), "cannot write /proc/results"),
+        (("reproduce", "table1", "--out", "old"), "is of another schema ('panconv-run-0'"),
+        (("report", "--results", "old"), "is of another schema"),
+        (("report", "--results", "empty"), "holds no results"),
+        (("report", "--results", "nowhere"), "is not there"),
+        (("report", "--results", "file"), "is a file"),
+        (("grid", "cora", "--values", ""), "the grid has no points"),
+        (("grid", "cora", "--values", "0"), "the grid has no points"),
+        (("grid", "cora", "--values", "a"), "--values must be numbers"),
+        (("grid", "cora", "--tie", "1,9"), "tie names length 9"),
+        (("grid", "coda"), "'coda' is neither"),
+        (("grid", "cora", "--temperatures", "-1"), "temperature must be positive"),
+        (("grid", "cora", "--plot", "x.doc"), "--plot must end in"),
+    ],
+)
+def test_mistakes_are_one_line_and_exit_code_2(tmp_path, arguments, message):
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old/runs.jsonl").write_text('{"schema": "panconv-run-0"}\n')
+    finished = run(*arguments, cwd=tmp_path)
+    assert finished.returncode == 2, finished.stderr
+    assert message in finished.stderr
+    assert len(finished.stderr.splitlines()) == 1
+    assert finished.stderr.startswith("panconv: ")
+    assert sorted(os.listdir(tmp_path)) == ["empty", "file", "old"]

@@ -1,0 +1,86 @@
+import json
+import os
+
+import pytest
+
+from panconv.results import Job, Results, Run
+
+SETTINGS = {"hidden": 16, "layers": 2, "lr": 0.01, "dropout": 0.5, "weight_decay": 5e-3, "epochs": 3, "patience": 3}
+
+
+def make(seed=0, **changes):
+    values = {
+        **{"dataset": "cora", "method": 5, "weights": [0.0, 1.0, 1.0], "L": 2, "settings": SETTINGS, "seed": seed},
+        **{"test_accuracy": 0.8, "best_epoch": 2, "val_loss": [1.0, 0.5, 0.6], "val_accuracy": [0.3, 0.7, 0.6]},
+        **{"path_weights": [[0.0, 1.0, 1.0]] * 2, "seconds": 0.1, "device": "cpu"},
+        **{"versions": {"torch": "2"}, "command": "panconv"},
+    }
+    return Run(**{**values, **changes})
+
+
+def test_what_is_written_is_read(tmp_path):
+    results = Results(tmp_path / "new")
+    assert results.read() == []
+    runs = [make(0), make(1), make(2, weights={"kind": "boltzmann", "energies": [2.0, 0.0, 0.0], "temperature": 1.0})]
+    results.add(runs[:2])
+    results.add(runs[2:])
+    assert sorted(results.read(), key=lambda r: r.seed) == runs
+
+
+def test_missing_jobs(tmp_path):
+    results = Results(tmp_path)
+    results.add([make(0), make(1)])
+    jobs = [make(seed).job() for seed in range(4)]
+    assert [job.seed for job in results.missing(jobs)] == [2, 3]
+    other = Job(**{**vars(jobs[0]), "settings": {**SETTINGS, "lr": 0.02}})
+    assert results.missing([other]) == [other]
+
+
+def test_a_line_cut_short_is_reported_and_skipped(tmp_path):
+    results = Results(tmp_path)
+    results.add([make(0), make(1)])
+    (path,) = tmp_path.iterdir()
+    path.write_text(path.read_text()[:-40])
+    with pytest.warns(UserWarning, match="line 2, is cut short or damaged: skipped"):
+        assert [run.seed for run in results.read()] == [0]
+
+
+def test_what_a_killed_process_left_is_not_read(tmp_path):
+    (tmp_path / ".cora-method5-x.jsonl.abc.jsonl").write_text('{"sch')
+    assert Results(tmp_path).read() == []
+
+
+def test_the_same_training_twice_counts_once(tmp_path):
+    results = Results(tmp_path)
+    results.add([make(0), make(1)])
+    results.add([make(1), make(2)])  # two processes that overlapped
+    assert sorted(run.seed for run in results.read()) == [0, 1, 2]
+    assert len(os.listdir(tmp_path)) == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"schema": "panconv-run-0"}, r"is of another schema \('panconv-run-0'"),
+        ({"surprise": 1}, r"missing or unknown fields \(surprise\)"),
+        ({"seed": "one"}, "seed must be int, got 'one'"),
+        ({"val_loss": 3}, "val_loss must be list"),
+        ({"settings": []}, "settings must be dict"),
+        ({"test_accuracy": True}, "test_accuracy must be float"),
+    ],
+)
+def test_lines_of_another_schema_are_refused(tmp_path, change, message):
+    Results(tmp_path).add([make(0)])
+    (path,) = tmp_path.iterdir()
+    path.write_text(json.dumps({**json.loads(path.read_text()), **change}) + "\n")
+    with pytest.raises(ValueError, match=message):
+        Results(tmp_path).read()
+    path.write_text("[1, 2]\n")
+    with pytest.raises(ValueError, match="another schema"):
+        Results(tmp_path).read()
+
+
+def test_a_folder_that_is_a_file(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ValueError, match="is a file: name a folder"):
+        Results(tmp_path / "file")
