@@ -78,6 +78,15 @@ def test_search_ranks_by_validation_alone():
     assert ranked(blind) == found
 
 
+def test_a_graph_of_ones_own():
+    points, data = grid_points([0.0, 1.0], 1), load("cora", sparse=True)
+    mine = grid_search(data, points, {"epochs": 4, "weight_decay": 5e-3}, L=1, trials=2)
+    assert mine == grid_search("cora", points, QUICK, L=1, trials=2)
+    assert not panconv.search._GIVEN
+    with pytest.raises(ValueError, match="results go with a graph that has a name"):
+        grid_search(data, points, results=Results("nowhere"))
+
+
 def test_a_tie_goes_to_the_lower_loss():
     (run,) = run_jobs(jobs([[0.0, 1.0, 1.0]], 1))
     twin = type(run)(**{**vars(run), "weights": [9.0, 1.0, 1.0], "val_loss": [x - 0.1 for x in run.val_loss]})

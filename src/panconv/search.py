@@ -6,10 +6,10 @@ import itertools
 import json
 import platform
 import statistics
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import torch
@@ -25,6 +25,16 @@ from panconv.weights import layer_specs, weights_from
 # What is held of one trial while it trains: about this much a stored feature and a hidden value.
 _BYTES_A_FEATURE, _BYTES_A_HIDDEN = 24, 60
 _BATCH_BYTES = 2**29  # on the CPU, where larger batches fall out of the caches and are slower
+DEFAULTS: dict[str, Any] = {
+    "hidden": 16,
+    "layers": 2,
+    "lr": 0.01,
+    "dropout": 0.5,
+    "weight_decay": 5e-4,
+    "epochs": 200,
+    "patience": 50,
+}
+_GIVEN: dict[str, Data] = {}  # graphs that were given as objects, while they are searched
 
 
 @dataclass(frozen=True)
@@ -113,7 +123,7 @@ def train_batch(
     adj = Adjacency.of(data.edge_index, num_nodes=data.num_nodes)
     with torch.no_grad():  # k(n; i) of eq. 2, the mean over the nodes, (L+1, S) a layer
         learned = [conv.met(adj).path_weights.mean(1) for conv in result.model.cpu().layers()]
-    versions = {name: version(name) for name in ("panconv", "torch", "torch_geometric")}
+    versions = {name: _version(name) for name in ("panconv", "torch", "torch_geometric")}
     versions["python"] = platform.python_version()
     runs = [
         Run(
@@ -179,9 +189,9 @@ def power_law_points(temperatures: Sequence[float], alphas: Sequence[float]) -> 
 
 
 def grid_search(
-    dataset: str,
+    data: str | Data,
     points: Sequence[Any],
-    settings: dict[str, Any],
+    settings: Mapping[str, Any] | None = None,
     *,
     method: int = 5,
     L: int = 2,
@@ -195,12 +205,31 @@ def grid_search(
     """Trains every point of a grid with some seeds, side by side, and ranks them by validation accuracy, best first.
 
     The test nodes play no part in it.
+
+    Args:
+        data: the name of a graph, as `load` takes it, or a PyG `Data` as `fit` takes it.
+        points: path weights, as `grid_points` and `power_law_points` make them.
+        settings: what to change of `DEFAULTS`.
+        method, L: the operator.
+        trials: trainings of each point, with the seeds from `seed` on.
+        results: a folder of records to go on from and to add to; for a graph with a name.
+        device: where to train.
+        command: what to write into the records as their origin.
+        callback: called with a `Step` after every epoch.
     """
     if not points:
         raise ValueError("the grid has no points: name values")
-    jobs = [Job(dataset, method, w, L, settings, seed + t) for w in points for t in range(trials)]
-    runs = run_jobs(jobs, results, device=device, command=command, callback=callback)
-    return ranked(runs)
+    if isinstance(data, Data) and results is not None:
+        raise ValueError("results go with a graph that has a name: a Data object cannot be found again in a record")
+    name = f"Data object {id(data)}" if isinstance(data, Data) else data
+    how = {**DEFAULTS, **(settings or {})}
+    jobs = [Job(name, method, w, L, how, seed + t) for w in points for t in range(trials)]
+    if isinstance(data, Data):
+        _GIVEN[name] = data
+    try:
+        return ranked(run_jobs(jobs, results, device=device, command=command, callback=callback))
+    finally:
+        _GIVEN.pop(name, None)
 
 
 def ranked(runs: Sequence[Run]) -> list[Point]:
@@ -233,10 +262,21 @@ def _side_by_side(weights: Sequence[Any], layers: int, L: int) -> Any:
     return {"kind": "layers", "of": [torch.stack(each, dim=1).tolist() for each in columns]}
 
 
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:  # run from a source tree
+        return "not installed"
+
+
 def _curve(values: torch.Tensor) -> list[float]:
     return [round(value, 5) for value in values.tolist()]
 
 
-@lru_cache(maxsize=8)
 def _graph(dataset: str) -> Data:
+    return _GIVEN[dataset] if dataset in _GIVEN else _loaded(dataset)
+
+
+@lru_cache(maxsize=8)
+def _loaded(dataset: str) -> Data:
     return load(dataset, sparse=True)

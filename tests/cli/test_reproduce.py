@@ -22,12 +22,12 @@ def done(tmp_path_factory):
 
 
 def table(text):
-    return text[text.index("Table3") :].split("Figure")[0]
+    return text[text.index("Table 3") :].split("Figure")[0]
 
 
 def test_everything_is_printed_and_recorded(done):
     folder, text = done
-    for words in ("Table1", "Table2", "Table3", "Method 7", "not run (81.5)", "(82.0)", "PAN converges"):
+    for words in ("Table 1", "Table 2", "Table 3", "Method 7", "not run  81.5", " 82.0 ", "▼", "PAN converges"):
         assert words in text
     assert len(Results(folder / "results").read()) == 7 + 27 + 1 + 1
     for ending in ("png", "svg"):

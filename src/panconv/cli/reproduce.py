@@ -76,7 +76,8 @@ def reproduce(
 
 def _show(experiment: str, rows: list[Row], datasets: list[str]) -> None:
     columns = [i for i, name in enumerate(GRAPHS) if name in datasets]
-    table = Table(box=box.SIMPLE_HEAD, title=f"{experiment.capitalize()}: ours (paper)", title_justify="left")
+    heading = f"{experiment[:-1].capitalize()} {experiment[-1]}: ours, the paper's, the difference"
+    table = Table(box=box.SIMPLE_HEAD, title=heading, title_justify="left", padding=(0, 1, 0, 0))
     table.add_column("method", no_wrap=True)
     for i in columns:
         table.add_column(GRAPHS[i].capitalize(), justify="right", no_wrap=True)
@@ -86,8 +87,8 @@ def _show(experiment: str, rows: list[Row], datasets: list[str]) -> None:
 
 
 def _words(cell: Cell) -> str:
-    paper = "-" if cell.paper is None else f"{cell.paper:.1f}"
-    if cell.mean is None:
-        return f"[dim]not run[/dim] ({paper})"
-    spread = f" ± {cell.std:.1f}" if cell.trials > 1 else ""
-    return f"[bold]{cell.mean:.1f}[/bold]{spread} ({paper})" + (" [red]▼[/red]" if cell.below else "")
+    paper = "   -" if cell.paper is None else f"{cell.paper:.1f}"
+    if cell.mean is None or cell.difference is None:
+        return f"[dim]not run[/dim]  {paper}      "
+    spread = f"±{cell.std:.1f}" if cell.trials > 1 else ""
+    return f"[bold]{cell.mean:.1f}[/bold]{spread} {paper} " + f"{cell.difference:+.1f}{'▼' if cell.below else ' '}"
