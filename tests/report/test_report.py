@@ -61,7 +61,8 @@ def test_who_converges_faster_is_read_off_the_data():
 
 
 def test_grids_hold_validation_accuracy():
-    grid = summary.grids(runs())["cora"]
+    further = [make(7, weights=[0.0, 1.0, 1.0], val_accuracy=[0.9, 0.9, 0.9])]  # a seed that other points do not have
+    grid = summary.grids(runs() + further)["cora"]
     assert grid == {(0.0, 1.0, 1.0): pytest.approx(70), (1.0, 1.0, 2.0): pytest.approx(20)}
 
 

@@ -135,9 +135,12 @@ def grids(runs: Sequence[Run]) -> dict[str, dict[tuple[float, ...], float]]:
             if run.settings["epochs"] == longest:
                 points.setdefault(tuple(run.weights), []).append(run)
         if len(points) > 1:
+            # The same seeds for every point: one that another table trained further is not to stand out by that.
+            shared = set.intersection(*({run.seed for run in group} for group in points.values()))
             found[name] = {
-                k: 100 * statistics.fmean(r.val_accuracy[r.best_epoch - 1] for r in group)
+                k: 100 * statistics.fmean(r.val_accuracy[r.best_epoch - 1] for r in group if r.seed in shared)
                 for k, group in points.items()
+                if shared
             }
     return found
 
