@@ -42,7 +42,7 @@ def test_several_graphs_other_methods_and_repeatable(tmp_path):
     for one, two in zip(a, b, strict=True):
         assert one["seeds"] == [7, 8]
         assert {**one, "seconds": 0} == {**two, "seconds": 0}
-    assert sum(a[0]["path_weights"][0]) == pytest.approx(1)  # eq. 2: shares
+    assert sum(a[0]["path_weights"][0]) == pytest.approx(1, abs=1e-3)  # eq. 2: shares, to four digits
     assert (tmp_path / "models-a/citeseer/config.json").exists()
 
 
