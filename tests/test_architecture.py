@@ -14,7 +14,7 @@ ORDER = [
     ["graph"],
     ["spmm"],
     ["features", "paths", "weights", "saving", "data", "results"],
-    ["plan"],
+    ["plan", "ranking"],
     ["met"],
     ["nn", "testing"],
     ["models"],
@@ -30,7 +30,7 @@ PUBLIC = [
     *("fit", "grid_search", "load"),
 ]
 # Tested through what uses them: checks by every "bad input" test, `plan` by all of test_met, `saving` by test_models.
-SMALL = ("validation.py", "csr.py", "prepared.py", "plan.py", "load.py", "saving.py")
+SMALL = ("validation.py", "csr.py", "prepared.py", "plan.py", "load.py", "saving.py", "ranking.py")
 FOLDERS = ("experiments", "report", "cli")  # each has a test file, or a few, for all that it holds
 
 

@@ -3,7 +3,7 @@ import os
 
 import pytest
 
-from panconv.results import Job, Results, Run
+from panconv.results import Results, Run
 
 SETTINGS = {"hidden": 16, "layers": 2, "lr": 0.01, "dropout": 0.5, "weight_decay": 5e-3, "epochs": 3, "patience": 3}
 
@@ -27,15 +27,6 @@ def test_what_is_written_is_read(tmp_path):
     assert sorted(results.read(), key=lambda r: r.seed) == runs
 
 
-def test_missing_jobs(tmp_path):
-    results = Results(tmp_path)
-    results.add([make(0), make(1)])
-    jobs = [make(seed).job() for seed in range(4)]
-    assert [job.seed for job in results.missing(jobs)] == [2, 3]
-    other = Job(**{**vars(jobs[0]), "settings": {**SETTINGS, "lr": 0.02}})
-    assert results.missing([other]) == [other]
-
-
 def test_a_line_cut_short_is_reported_and_skipped(tmp_path):
     results = Results(tmp_path)
     results.add([make(0), make(1)])
@@ -43,6 +34,19 @@ def test_a_line_cut_short_is_reported_and_skipped(tmp_path):
     path.write_text(path.read_text()[:-40])
     with pytest.warns(UserWarning, match="line 2, is cut short or damaged: skipped"):
         assert [run.seed for run in results.read()] == [0]
+
+
+def test_bytes_that_are_no_text_are_skipped(tmp_path):
+    Results(tmp_path).add([make(0)])
+    (tmp_path / "z.jsonl").write_bytes(b"\xff\xfe\n")
+    (tmp_path / "folder.jsonl").mkdir()
+    with pytest.warns(UserWarning, match=r"z.jsonl, line 1, is cut short or damaged"):
+        assert len(Results(tmp_path).read()) == 1
+
+
+def test_a_hidden_folder_of_a_graph_is_read_again(tmp_path):
+    Results(tmp_path).add([make(0, dataset="/data/.mine")])
+    assert len(Results(tmp_path).read()) == 1
 
 
 def test_what_a_killed_process_left_is_not_read(tmp_path):
@@ -67,6 +71,12 @@ def test_the_same_training_twice_counts_once(tmp_path):
         ({"val_loss": 3}, "val_loss must be list"),
         ({"settings": []}, "settings must be dict"),
         ({"test_accuracy": True}, "test_accuracy must be float"),
+        ({"test_accuracy": 80.0}, "test_accuracy does not hold"),
+        ({"settings": {"hidden": 16}}, "settings does not hold"),
+        ({"best_epoch": 99}, "best_epoch does not hold"),
+        ({"val_accuracy": []}, "val_accuracy does not hold"),
+        ({"val_loss": [1.0, float("nan"), 1.0]}, "val_loss does not hold"),
+        ({"path_weights": ["a"]}, "path_weights does not hold"),
     ],
 )
 def test_lines_of_another_schema_are_refused(tmp_path, change, message):

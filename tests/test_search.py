@@ -6,8 +6,9 @@ import torch
 import panconv.search
 from panconv import PAN, fit, grid_search, load
 from panconv.experiments.settings import settings
+from panconv.ranking import ranked
 from panconv.results import Job, Results
-from panconv.search import batch_size, batched, grid_points, power_law_points, ranked, run_jobs
+from panconv.search import batch_size, batched, grid_points, power_law_points, run_jobs
 
 QUICK = {**settings("cora", 5).plain(), "epochs": 4}
 
@@ -98,12 +99,24 @@ def test_a_tie_goes_to_the_lower_loss():
     [
         (lambda: grid_points([], 2), "no points: values is empty"),
         (lambda: grid_points([1], 2, tie=[1, 3]), "tie names length 3, outside 0 … 2"),
+        (lambda: grid_points([0, 1, 2, 3], 12), "more than 100,000"),
         (lambda: grid_search("cora", [], QUICK), "no points"),
     ],
 )
 def test_bad_grids(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_a_point_that_diverges_is_ranked_last_and_named():
+    with pytest.warns(UserWarning, match=r"seeds \[0, 0\]|seeds \[0\]"):
+        found = grid_search("cora", [[1.0, 1.0, 1e38], [0.0, 1.0, 1.0]], QUICK, trials=1)
+    assert [point.weights[2] for point in found] == [1.0, 1e38]
+    assert found[1].val_accuracy == 0
+
+
+def test_a_tie_named_twice():
+    assert grid_points([1, 2], 2, tie=[1, 1]) == grid_points([1, 2], 2)
 
 
 def test_every_number_of_a_run_is_there():

@@ -142,7 +142,7 @@ def test_dropout_is_torchs_own_again_afterwards():
         (lambda d: None, {"seeds": [2**70]}, "below 2\\^32"),
         (lambda d: None, {"lr": float("inf")}, "both finite"),
         (lambda d: None, {"weight_decay": float("nan")}, "both finite"),
-        (lambda d: None, {"lr": 1e30}, "some trial never had a finite validation loss"),
+        (lambda d: None, {"lr": 1e30}, "no trial ever had a finite validation loss"),
         (lambda d: setattr(d, "y", d.y + 1), {}, "data.y names class 2, but the model has 2 classes"),
         (lambda d: d.val_mask.fill_(False), {}, "data.val_mask must be boolean"),
         (lambda d: setattr(d, "test_mask", None), {}, "data.test_mask is missing"),

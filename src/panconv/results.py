@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,16 @@ from typing import Any
 from panconv.files import check_writable, replacing
 
 SCHEMA = "panconv-run-1"
+# How a training is set up, with what is taken where nothing is said.
+SETTINGS: dict[str, Any] = {
+    "hidden": 16,
+    "layers": 2,
+    "lr": 0.01,
+    "dropout": 0.5,
+    "weight_decay": 5e-4,
+    "epochs": 200,
+    "patience": 50,
+}
 
 
 @dataclass(frozen=True)
@@ -40,7 +51,7 @@ class Run(Job):
     """A training and what came out of it."""
 
     test_accuracy: float  # at the chosen epoch, 0 … 1
-    best_epoch: int  # that of the lowest validation loss, from 1
+    best_epoch: int  # that of the lowest validation loss, from 1; 0, with empty curves, if none was finite
     val_loss: list[float]  # by epoch
     val_accuracy: list[float]
     path_weights: list[list[float]]  # by layer: k(n; i) of eq. 2, the mean over the nodes
@@ -68,7 +79,7 @@ class Results:
         """Adds the records of trainings that ran side by side, all or none."""
         lines = "".join(json.dumps({"schema": SCHEMA, **asdict(run)}) + "\n" for run in runs)
         digest = hashlib.sha256("".join(run.key() for run in map(Run.job, runs)).encode()).hexdigest()[:12]
-        name = f"{Path(runs[0].dataset).name}-method{runs[0].method}-{digest}.jsonl"
+        name = f"{Path(runs[0].dataset).name.lstrip('.')}-method{runs[0].method}-{digest}.jsonl"
         with replacing(self.folder / name) as path:
             path.write_text(lines)
 
@@ -76,20 +87,15 @@ class Results:
         """All records, the first of each training; a line cut short is reported and skipped."""
         found: dict[str, Run] = {}
         for path in sorted(self.folder.glob("[!.]*.jsonl")):  # a dot: what a killed process left half written
-            for number, line in enumerate(path.read_text().splitlines(), 1):
+            for number, line in enumerate(path.read_bytes().splitlines() if path.is_file() else (), 1):
                 try:
-                    content = json.loads(line)
-                except ValueError:
+                    content = json.loads(line.decode("utf-8"))
+                except ValueError:  # not JSON, or not even text
                     warnings.warn(f"{path}, line {number}, is cut short or damaged: skipped", stacklevel=2)
                     continue
                 run = parsed(content, f"{path}, line {number}")
                 found.setdefault(run.job().key(), run)
         return list(found.values())
-
-    def missing(self, jobs: Iterable[Job]) -> list[Job]:
-        """Those jobs that have no record yet."""
-        done = {run.job().key() for run in self.read()}
-        return [job for job in jobs if job.key() not in done]
 
 
 _KINDS: dict[str, type | tuple[type, ...]] = {
@@ -114,4 +120,25 @@ def parsed(content: Any, where: str) -> Run:
         expected = _KINDS.get(kind, list if kind.startswith("list") else dict)
         if not isinstance(values[name], expected) or isinstance(values[name], bool):
             raise ValueError(f"{where}: {name} must be {kind}, got {values[name]!r:.40}")
+    _check_values(values, where)
     return Run(**values)
+
+
+def _check_values(values: dict[str, Any], where: str) -> None:
+    """What the types alone do not say."""
+
+    def numbers(sequence: Any) -> bool:
+        return isinstance(sequence, list) and all(isinstance(x, (int, float)) and math.isfinite(x) for x in sequence)
+
+    loss, accuracy, layers = values["val_loss"], values["val_accuracy"], values["path_weights"]
+    wrong = {
+        "settings": values["settings"].keys() != SETTINGS.keys() or not numbers(list(values["settings"].values())),
+        "test_accuracy": not 0 <= values["test_accuracy"] <= 1,
+        "val_loss": not numbers(loss),
+        "val_accuracy": not numbers(accuracy) or len(accuracy) != len(loss),
+        "best_epoch": not (1 <= values["best_epoch"] <= len(loss) or values["best_epoch"] == len(loss) == 0),
+        "path_weights": not all(map(numbers, layers)),
+    }
+    for name, is_wrong in wrong.items():
+        if is_wrong:
+            raise ValueError(f"{where}: {name} does not hold what the schema says, got {values[name]!r:.60}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import platform
-import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,22 +17,15 @@ from torch_geometric.data import Data
 from panconv.data import load
 from panconv.graph import Adjacency
 from panconv.models import PAN
-from panconv.results import Job, Results, Run
+from panconv.ranking import Point, ranked
+from panconv.results import SETTINGS, Job, Results, Run
 from panconv.train import FitResult, Progress, fit
 from panconv.weights import layer_specs, weights_from
 
 # What is held of one trial while it trains: about this much a stored feature and a hidden value.
 _BYTES_A_FEATURE, _BYTES_A_HIDDEN = 24, 60
 _BATCH_BYTES = 2**29  # on the CPU, where larger batches fall out of the caches and are slower
-DEFAULTS: dict[str, Any] = {
-    "hidden": 16,
-    "layers": 2,
-    "lr": 0.01,
-    "dropout": 0.5,
-    "weight_decay": 5e-4,
-    "epochs": 200,
-    "patience": 50,
-}
+_MOST_POINTS = 100_000
 _GIVEN: dict[str, Data] = {}  # graphs that were given as objects, while they are searched
 
 
@@ -93,7 +85,7 @@ def batch_size(data: Data, hidden: int, device: str = "cpu") -> int:
     each = _BYTES_A_FEATURE * stored + _BYTES_A_HIDDEN * data.x.size(0) * hidden
     budget = _BATCH_BYTES
     if torch.device(device).type == "cuda":
-        budget = torch.cuda.mem_get_info()[0] // 4
+        budget = torch.cuda.mem_get_info(device)[0] // 4
     return max(1, budget // each)
 
 
@@ -130,8 +122,8 @@ def train_batch(
             **vars(each),
             test_accuracy=result.test_accuracy[s],
             best_epoch=result.best_epoch[s],
-            val_loss=_curve(result.history["val_loss"][: result.stopped_epoch[s], s]),
-            val_accuracy=_curve(result.history["val_accuracy"][: result.stopped_epoch[s], s]),
+            val_loss=_curve(result.history["val_loss"], s, result),
+            val_accuracy=_curve(result.history["val_accuracy"], s, result),
             path_weights=[[round(k, 4) for k in layer[:, s].tolist()] for layer in learned],
             seconds=round(result.seconds / len(jobs), 3),
             device=device,
@@ -146,16 +138,6 @@ def train_batch(
 # ---------------------------------------------------------------------- grids
 
 
-@dataclass(frozen=True)
-class Point:
-    """A point of a grid and how its trials did on the validation nodes."""
-
-    weights: Any
-    val_accuracy: float  # mean over the trials, at each one's lowest validation loss
-    val_loss: float
-    std: float  # of the accuracy
-
-
 def grid_points(
     values: Sequence[float], L: int, *, tie: Sequence[int] = (), layers: int | None = None
 ) -> list[list[float] | dict[str, Any]]:
@@ -167,11 +149,15 @@ def grid_points(
         tie: lengths n that share one value, such as (1, 2) for k(1) = k(2).
         layers: a number of layers, to give each a k(n) of its own; None to share one.
     """
+    tie = list(dict.fromkeys(tie))
     wrong = [n for n in tie if not 0 <= n <= L]
     if wrong or not values:
         what = f"tie names length {wrong[0]}, outside 0 … {L}" if wrong else "values is empty: name at least one"
         raise ValueError(f"the grid has no points: {what}")
     free = [n for n in range(L + 1) if n not in tie[1:]]
+    count = len(values) ** (len(free) * (layers or 1))
+    if count > _MOST_POINTS:
+        raise ValueError(f"the grid has {count:.3g} points, more than {_MOST_POINTS:,}: name fewer values, or tie some")
     points = []
     for chosen in itertools.product(values, repeat=len(free)):
         by_length = dict(zip(free, map(float, chosen), strict=True))
@@ -209,7 +195,7 @@ def grid_search(
     Args:
         data: the name of a graph, as `load` takes it, or a PyG `Data` as `fit` takes it.
         points: path weights, as `grid_points` and `power_law_points` make them.
-        settings: what to change of `DEFAULTS`.
+        settings: what to change of `panconv.results.SETTINGS`.
         method, L: the operator.
         trials: trainings of each point, with the seeds from `seed` on.
         results: a folder of records to go on from and to add to; for a graph with a name.
@@ -222,7 +208,7 @@ def grid_search(
     if isinstance(data, Data) and results is not None:
         raise ValueError("results go with a graph that has a name: a Data object cannot be found again in a record")
     name = f"Data object {id(data)}" if isinstance(data, Data) else data
-    how = {**DEFAULTS, **(settings or {})}
+    how = {**SETTINGS, **(settings or {})}
     jobs = [Job(name, method, w, L, how, seed + t) for w in points for t in range(trials)]
     if isinstance(data, Data):
         _GIVEN[name] = data
@@ -230,20 +216,6 @@ def grid_search(
         return ranked(run_jobs(jobs, results, device=device, command=command, callback=callback))
     finally:
         _GIVEN.pop(name, None)
-
-
-def ranked(runs: Sequence[Run]) -> list[Point]:
-    """The points that runs belong to, best mean validation accuracy first; a tie goes to the lower loss."""
-    groups: dict[str, list[Run]] = {}
-    for run in runs:
-        groups.setdefault(json.dumps(run.weights, sort_keys=True), []).append(run)
-    points = []
-    for group in groups.values():
-        accuracy = [run.val_accuracy[run.best_epoch - 1] for run in group]
-        loss = [run.val_loss[run.best_epoch - 1] for run in group]
-        spread = statistics.stdev(accuracy) if len(accuracy) > 1 else 0.0
-        points.append(Point(group[0].weights, statistics.fmean(accuracy), statistics.fmean(loss), spread))
-    return sorted(points, key=lambda point: (-point.val_accuracy, point.val_loss))
 
 
 def _is_fixed(weights: Any) -> bool:
@@ -269,8 +241,10 @@ def _version(package: str) -> str:
         return "not installed"
 
 
-def _curve(values: torch.Tensor) -> list[float]:
-    return [round(value, 5) for value in values.tolist()]
+def _curve(values: torch.Tensor, s: int, result: FitResult) -> list[float]:
+    """A trial's curve until it stopped; nothing for one that never had a finite loss."""
+    last = result.stopped_epoch[s] if result.best_epoch[s] else 0
+    return [round(value, 5) for value in values[:last, s].tolist()]
 
 
 def _graph(dataset: str) -> Data:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -36,7 +37,7 @@ class FitResult:
 
     model: PAN
     seeds: list[int]
-    best_epoch: list[int]  # counted from 1
+    best_epoch: list[int]  # counted from 1; 0 for a trial that never had a finite validation loss
     stopped_epoch: list[int]
     val_loss: list[float]  # at the best epoch
     val_accuracy: list[float]
@@ -114,10 +115,14 @@ def fit(
         model.key(None, 0)
         model.eval()
     best.restore(model)
-    if not bool(torch.isfinite(best.val_loss).all()):
+    lost = [seed for seed, loss in zip(seeds, best.val_loss.tolist(), strict=True) if not math.isfinite(loss)]
+    if len(lost) == S:
         raise ValueError(
-            f"lr = {lr}, weight_decay = {weight_decay}: some trial never had a finite validation loss; lower them"
+            f"no trial ever had a finite validation loss (lr = {lr}, weight_decay = {weight_decay}): lower lr, or the "
+            "size of the path weights or features"
         )
+    if lost:
+        warnings.warn(f"the trials of seeds {lost} never had a finite validation loss", stacklevel=2)
     with torch.no_grad():
         _, test_accuracy = _loss(model(x, adj), y, test)
     return FitResult(

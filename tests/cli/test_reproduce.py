@@ -27,7 +27,7 @@ def table(text):
 
 def test_everything_is_printed_and_recorded(done):
     folder, text = done
-    for words in ("Table 1", "Table 2", "Table 3", "Method 7", "not run  81.5", " 82.0 ", "▼", "PAN converges"):
+    for words in ("Table 1", "Table 2", "Table 3", "5 (grid search)", "not run  81.5", " 82.0 ", "PAN converges"):
         assert words in text
     assert len(Results(folder / "results").read()) == 7 + 27 + 1 + 1
     for ending in ("png", "svg"):
@@ -124,6 +124,10 @@ def test_report(done, tmp_path):
         (("grid", "cora", "--values", "0"), "the grid has no points"),
         (("grid", "cora", "--values", "a"), "--values must be numbers"),
         (("grid", "cora", "--tie", "1,9"), "tie names length 9"),
+        (("grid", "cora", "--tie", "1.5,2"), "--tie must be whole numbers"),
+        (("grid", "cora", "--L", "12"), "more than 100,000"),
+        (("grid", "cora", "--temperatures", "1", "--tie", "1,2"), "which --tie and --per-layer do not go with"),
+        (("train", "cora", "--results", "old"), "is of another schema"),
         (("grid", "coda"), "'coda' is neither"),
         (("grid", "cora", "--temperatures", "-1"), "temperature must be positive"),
         (("grid", "cora", "--plot", "x.doc"), "--plot must end in"),

@@ -4,13 +4,13 @@ import pytest
 import torch
 
 from panconv import METHODS
-from panconv.experiments import reproduce
+from panconv.experiments import cells
 from panconv.experiments.curves import learning_curves
 from panconv.experiments.heat import heat_map
-from panconv.experiments.paper import TABLE1, TABLE2, reported
-from panconv.experiments.settings import PAPER, Settings, settings, start
-from panconv.results import Results
-from panconv.search import Point
+from panconv.experiments.paper import GRAPHS, TABLE1, TABLE2, reported
+from panconv.experiments.settings import PAPER, UNDER_Z, Settings, settings, start
+from panconv.ranking import Point
+from panconv.results import SETTINGS
 from panconv.weights import weights_from
 
 
@@ -36,20 +36,22 @@ def test_the_papers_tables_are_whole():
     assert sum(figure is None for figures in TABLE2.values() for figure in figures) == 6
 
 
-def test_what_each_experiment_trains(tmp_path, monkeypatch):
-    asked = []
-    monkeypatch.setattr(reproduce, "run_jobs", lambda jobs, *_, **__: asked.extend(jobs) or [])
-    monkeypatch.setattr(reproduce, "grid_search", lambda name, points, how, **k: [Point(points[4], 0.8, 0.5, 0.0)])
-    results = Results(tmp_path)
-    reproduce.reproduce("table3", results)
-    assert len(asked) == 3 * 8 * 10
-    assert {job.seed for job in asked if job.method == 5 and isinstance(job.weights, list)} == set(range(1000, 1010))
-    asked.clear()
-    reproduce.reproduce("figure2", results, trials=4)
-    assert [(job.L, job.weights) for job in asked[::4]] == [(2, [0, 1, 1]), (1, [0, 1])]
-    asked.clear()
-    reproduce.reproduce("table1", results, datasets=["citeseer"], quick=True)
-    assert [(job.dataset, job.seed, job.settings["epochs"]) for job in asked] == [("citeseer", 0, 10)]
+def test_what_each_experiment_trains():
+    assert len(cells.fixed_jobs("table3", GRAPHS, 10)) == 3 * (7 * 10 + 27 * 3)
+    assert [(j.L, j.weights) for j in cells.fixed_jobs("figure2", GRAPHS, 4)[::4]] == [(2, [0, 1, 1]), (1, [0, 1])]
+    (quick,) = cells.fixed_jobs("table1", ["citeseer"], 1, quick=True)
+    assert (quick.dataset, quick.seed, quick.settings["epochs"]) == ("citeseer", 0, 10)
+    winner = cells.winner_jobs("cora", Point([1.0, 1.0, 1.0], 0.8, 0.5, 0.0), 10)
+    assert {job.seed for job in winner} == set(range(1000, 1010))
+    assert cells.missing(["table1", "table2"], [], GRAPHS, 10) == 30
+    assert cells.missing(cells.EXPERIMENTS, [], ["cora"], 10) == 7 * 10 + 27 * 3 + 7 + 10 + 10
+
+
+def test_settings_know_the_methods():
+    """Without torch they cannot look at METHODS: they must agree with it."""
+    assert [m for m, rule in METHODS.items() if rule.overall] == list(UNDER_Z)
+    assert all(start(m, 2) == rule.weights for m, rule in METHODS.items() if m != 7)
+    assert Settings().plain() == SETTINGS
 
 
 def test_heat_maps_of_any_grid(tmp_path):

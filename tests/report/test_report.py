@@ -7,6 +7,8 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 from test_results import make
 
+from panconv.experiments import cells
+from panconv.ranking import Point
 from panconv.report import summary, write_report
 from panconv.results import Results
 
@@ -16,17 +18,24 @@ DRIVER = shutil.which("chromedriver")
 
 def runs():
     """A small set of everything: methods, a grid, its winner, PAN and GCN."""
-    found = []
+    done = {}
     for dataset in ("cora", "citeseer"):
-        for seed in range(3):
-            found += [
-                make(seed, dataset=dataset, method=m, weights="free", test_accuracy=0.7 + 0.01 * seed) for m in (3, 4)
-            ]
-            found += [make(seed, dataset=dataset, weights=[0.0, 1.0, 1.0], test_accuracy=0.82)]
-            found += [make(seed, dataset=dataset, weights=[1.0, 1.0, 2.0], val_accuracy=[0.1, 0.2, 0.3])]
-        found += [make(seed, dataset=dataset, weights=[0.0, 1.0, 1.0], test_accuracy=0.83) for seed in (1000, 1001)]
-    found += [make(seed, weights=[0.0, 1.0], L=1, val_accuracy=[0.2, 0.3, 0.9]) for seed in range(3)]
-    return found
+        for method in (3, 4):
+            for job in cells.method_jobs(dataset, method, 3):
+                done[job.key()] = trained(job, test_accuracy=0.7 + 0.01 * job.seed)
+        for job in cells.grid_jobs(dataset):
+            good = job.weights == [0.5, 1.0, 2.0]
+            done[job.key()] = trained(job, test_accuracy=0.5, val_accuracy=[0.1, 0.75 if good else 0.6, 0.3])
+        for job in cells.pan_jobs(dataset, 10):
+            done[job.key()] = trained(job, test_accuracy=0.82)
+        for job in cells.winner_jobs(dataset, Point([0.5, 1.0, 2.0], 0.0, 0.0, 0.0), 2):
+            done[job.key()] = trained(job, test_accuracy=0.83)
+    done |= {job.key(): trained(job, val_accuracy=[0.2, 0.3, 0.9]) for job in cells.gcn_jobs(3)}
+    return list(done.values())
+
+
+def trained(job, **outcome):
+    return make(**vars(job), **outcome)
 
 
 def test_cells_are_means_of_the_right_trainings():
@@ -37,22 +46,40 @@ def test_cells_are_means_of_the_right_trainings():
     assert cora.difference == pytest.approx(71 - 80.8)
     assert cora.below
     assert rows["Method 5 (grid search)"].cells[0].mean == pytest.approx(83)
+    assert rows["Method 5 (grid search)"].cells[0].weights == [0.5, 1.0, 2.0]
     assert not rows["Method 5 (grid search)"].cells[0].below
     assert rows["Method 1"].cells[0].mean is None
     pan = summary.table1(runs())[-1]
     assert pan.cells[0].mean == pytest.approx(82)
+    assert pan.cells[0].trials == 10
     assert pan.cells[2].mean is None
     assert len(summary.table2(runs())) == 25
 
 
+def test_trainings_of_another_kind_do_not_get_into_a_cell():
+    how = cells.pan_jobs("cora", 1)[0].settings
+    others = [
+        make(seed, test_accuracy=0.1, weights=weights, settings={**how, **change})
+        for seed in (0, 1000)
+        for weights in ([0.0, 1.0, 1.0], [1.0, 1.0, 1.0])
+        for change in ({"epochs": 201}, {"hidden": 2})
+    ]
+    assert summary.table1(others + runs()) == summary.table1(runs())
+    assert summary.table3(others + runs()) == summary.table3(runs())
+    assert summary.grid(others + runs(), "cora") == summary.grid(runs(), "cora")
+    assert summary.table1(others)[-1].cells[0].mean is None
+
+
 def test_a_quick_look_does_not_stand_for_the_real_thing():
-    quick = [make(9, weights="free", method=3, test_accuracy=0.1, settings={**make().settings, "epochs": 1})]
+    quick = [trained(job, test_accuracy=0.1) for job in cells.method_jobs("cora", 3, 1, quick=True)]
     assert {r.name: r for r in summary.table3(quick + runs())}["Method 3"].cells[0].mean == pytest.approx(71)
-    assert {r.name: r for r in summary.table3(quick)}["Method 3"].cells[0].mean == pytest.approx(10)
+    alone = {r.name: r for r in summary.table3(quick)}["Method 3"].cells[0]
+    assert alone.mean == pytest.approx(10)
+    assert not alone.below  # one trial has no standard deviation
 
 
 def test_who_converges_faster_is_read_off_the_data():
-    figure = summary.figure2(runs())
+    figure = summary.figure2([run for run in runs() if run.seed > 2 or run.L == 1])
     assert summary.convergence(figure["PAN"]) == 2  # .7 of a final .6
     assert summary.convergence(figure["GCN"]) == 3
     assert "PAN converges faster than GCN here" in summary.convergence_line(figure)
@@ -60,10 +87,13 @@ def test_who_converges_faster_is_read_off_the_data():
     assert "Run both" in summary.convergence_line({})
 
 
-def test_grids_hold_validation_accuracy():
-    further = [make(7, weights=[0.0, 1.0, 1.0], val_accuracy=[0.9, 0.9, 0.9])]  # a seed that other points do not have
-    grid = summary.grids(runs() + further)["cora"]
-    assert grid == {(0.0, 1.0, 1.0): pytest.approx(70), (1.0, 1.0, 2.0): pytest.approx(20)}
+def test_the_grid_is_ranked_by_validation_accuracy():
+    quick, points = summary.grid(runs(), "cora")
+    assert not quick
+    assert len(points) == 27
+    assert points[0].weights == [0.5, 1.0, 2.0]
+    assert points[0].val_accuracy == pytest.approx(0.75)
+    assert summary.grid(runs(), "pubmed") == (True, [])
 
 
 @pytest.fixture(scope="module")
@@ -71,6 +101,19 @@ def page(tmp_path_factory):
     folder = tmp_path_factory.mktemp("report")
     Results(folder / "results").add(runs())
     return write_report(folder / "results", folder / "report.html")
+
+
+def test_everything_shown_names_its_command():
+    names = [name for name, _ in summary.origins(runs())]
+    for name in (
+        "Method 3, Cora",
+        "Method 5 (grid search), Citeseer",
+        "PAN, Cora",
+        "Grid search, Cora",
+        "Figure 2, GCN on Cora",
+    ):
+        assert name in names
+    assert all(cell.command == "panconv" for _, cell in summary.origins(runs()))
 
 
 def test_the_page_is_self_contained(page):

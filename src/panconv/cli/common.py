@@ -49,9 +49,9 @@ class Bar:
 
 
 class Batches:
-    """A bar over many batches: which one is under way, how many are left, the time to go."""
+    """A bar over all trainings of a command: what is under way, how many are left, the time to go."""
 
-    def __init__(self) -> None:
+    def __init__(self, total: int) -> None:
         self._bar = Progress(
             SpinnerColumn(),
             BarColumn(bar_width=20),
@@ -59,27 +59,20 @@ class Batches:
             TimeElapsedColumn(),
             console=Console(stderr=True),
         )
-        self._task: object = None
+        self._task = self._bar.add_task("", total=total)
+        self._total, self._done, self._current = total, 0, 0
 
     def show(self, step: Step) -> None:
-        if step.progress is None and self._task is None:
-            return  # not before the first epoch: a refusal is one line and no bar
+        if step.progress is None:  # another batch begins; the bar itself not before the first epoch
+            self._done, self._current = self._done + self._current, len(step.jobs)
+            return
         self._bar.start()
-        if self._task is None:
-            self._task = self._bar.add_task("", total=1)
-        job, p = step.jobs[0], step.progress
-        part = 0.0 if p is None else p.epoch / p.epochs
-        words = f"{job.dataset}, method {job.method}: {len(step.jobs)} trainings, {step.batches - step.batch} left"
+        job, now = step.jobs[0], self._done + self._current * step.progress.epoch / step.progress.epochs
+        words = f"{job.dataset}, method {job.method}, {self._current} side by side; {self._total - int(now)} left"
         elapsed = self._bar.tasks[0].elapsed or 0.0
-        done = (step.batch + part) / step.batches
-        if done > 0.02:
-            words += f", {elapsed / done - elapsed:.0f} s to go"
-        self._bar.update(self._task, completed=done, description=words)  # type: ignore[arg-type]
-
-    def restart(self) -> None:
-        """Another list of batches begins."""
-        if self._task is not None:
-            self._bar.reset(self._task)  # type: ignore[arg-type]
+        if now > 0.02 * self._total:
+            words += f", {elapsed * (self._total / now - 1):.0f} s to go"
+        self._bar.update(self._task, completed=now, description=words)
 
     def stop(self) -> None:
         if self._bar.live.is_started:
@@ -120,7 +113,10 @@ def canonical(name: str) -> str:
     """A built-in graph's name as it is known, a folder as it is."""
     from panconv.data import DATASETS
 
-    return name.lower() if name.lower() in DATASETS else name
+    if name.lower() in DATASETS:
+        return name.lower()
+    path = Path(name).expanduser()  # a record must not depend on where the command was typed
+    return str(path.resolve()) if path.exists() or (path.parent.is_dir() and "/" in name) else name
 
 
 def title(name: str) -> str:

@@ -24,7 +24,7 @@ from panconv.cli.common import (
 from panconv.files import check_writable, replacing
 
 if TYPE_CHECKING:
-    from panconv.search import Point
+    from panconv.ranking import Point
 
 
 def grid(
@@ -58,7 +58,7 @@ def grid(
     """
     from panconv.experiments.settings import settings
     from panconv.met import checked_method
-    from panconv.results import Results
+    from panconv.results import Job, Results
     from panconv.search import grid_points, grid_search, power_law_points
     from panconv.validation import checked_length
 
@@ -77,12 +77,19 @@ def grid(
     how = settings(name, method).plain() | ({} if epochs is None else {"epochs": epochs})
     points: list[Any]
     if temperatures is not None:
+        if tie is not None or per_layer:
+            raise ValueError("--temperatures makes a grid of power laws, which --tie and --per-layer do not go with")
         points = power_law_points(numbers(temperatures, "--temperatures"), numbers(alphas, "--alphas"))
     else:
-        tied = [] if tie is None else [int(n) for n in numbers(tie, "--tie")]
+        lengths = [] if tie is None else numbers(tie, "--tie")
+        if any(n != int(n) for n in lengths):
+            raise ValueError(f"--tie must be whole numbers, lengths n, such as 1,2, got {tie!r}")
+        tied = list(map(int, lengths))
         layers = how["layers"] if per_layer else None
         points = grid_points(numbers(values, "--values") if values else [], L, tie=tied, layers=layers)
-    bar = Batches()
+    done = {run.job().key() for run in store.read()}
+    jobs = (Job(name, method, w, L, how, seed + t).key() for w in points for t in range(trials))
+    bar = Batches(sum(key not in done for key in jobs))
     with stopping(bar):
         found = grid_search(
             name,

@@ -10,8 +10,8 @@ from rich import box
 from rich.table import Table
 
 from panconv.cli.common import Batches, check_device, command_line, out, stopping
+from panconv.experiments.cells import EXPERIMENTS, missing
 from panconv.experiments.paper import GRAPHS
-from panconv.experiments.rows import EXPERIMENTS
 
 if TYPE_CHECKING:
     from panconv.report.summary import Cell, Row
@@ -48,11 +48,11 @@ def reproduce(
     store = Results(results)
     check_device(device)
     store.check_writable()
-    store.read()  # lines of another schema are refused before any training
-    bar, wanted = Batches(), EXPERIMENTS if what == "all" else (what,)
+    wanted = EXPERIMENTS if what == "all" else (what,)
+    trials = 1 if quick else trials
+    bar = Batches(missing(wanted, store.read(), chosen, trials, quick))
     with stopping(bar):
         for experiment in wanted:
-            bar.restart()
             experiments.reproduce(
                 experiment,
                 store,
@@ -82,7 +82,7 @@ def _show(experiment: str, rows: list[Row], datasets: list[str]) -> None:
     for i in columns:
         table.add_column(GRAPHS[i].capitalize(), justify="right", no_wrap=True)
     for row in rows:
-        table.add_row(row.name, *(_words(row.cells[i]) for i in columns))
+        table.add_row(row.name.removeprefix("Method "), *(_words(row.cells[i]) for i in columns))
     out.print(table)
 
 

@@ -98,6 +98,7 @@ def train(
     store = None if results is None else Results(results)
     if store is not None:
         store.check_writable()
+        store.read()  # lines of another schema are refused before any training
     given: dict[str, Any] = {"epochs": epochs, "patience": patience, "hidden": hidden, "dropout": dropout, "lr": lr}
     given |= {"weight_decay": weight_decay}
     given = {key: value for key, value in given.items() if value is not None}
@@ -112,11 +113,11 @@ def train(
             jobs = [Job(name, method, spec, L, how, seed + t) for t in range(trials)]
             show = partial(bar.show, title(name))
             done[name] = train_batch(jobs, device=device, command=command_line(), callback=show)
+            if store is not None:
+                store.add(done[name][0])
     records = [_record(runs, kind, fixed) for runs, _ in done.values()]
     _show(records)
     if store is not None:
-        for runs, _ in done.values():
-            store.add(runs)
         out.print(f"records: {store.folder}")
     if json_file is not None:
         with replacing(json_file) as temporary:

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from panconv.files import replacing
-from panconv.search import Point
+from panconv.ranking import Point
 
 
 def heat_map(points: Sequence[Point], title: str, path: Path) -> None:

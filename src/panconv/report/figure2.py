@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 from panconv.files import replacing
@@ -30,5 +31,6 @@ def draw(figure: dict[str, list[Run]], path: Path) -> None:
     inset.tick_params(labelsize=8)
     main.legend(loc="upper left")
     main.spines[["top", "right"]].set_visible(False)
-    with replacing(path) as temporary:
-        canvas.savefig(temporary, dpi=150)
+    # The same picture is the same file: without a date, and with names that do not change.
+    with replacing(path) as temporary, rc_context({"svg.hashsalt": "panconv"}):
+        canvas.savefig(temporary, dpi=150, metadata={"Date": None} if path.suffix == ".svg" else None)

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from panconv.experiments.paper import GRAPHS
-from panconv.report.summary import TITLES
+from panconv.report.summary import TITLES, grid
 from panconv.results import Run
 
 INKS = {"PAN": ("#1f6fb4", "rgba(31,111,180,.22)"), "GCN": ("#c65911", "rgba(198,89,17,.22)")}
@@ -73,14 +73,17 @@ def heat_map(name: str, points: dict[tuple[float, ...], float]) -> str:
     return _html(plot, f"grid-{name}")
 
 
-def heat_maps(grids: dict[str, dict[tuple[float, ...], float]]) -> list[tuple[str, str, str]]:
-    """By graph: its title, the best point in words, and the heat map."""
+def heat_maps(runs: Sequence[Run]) -> list[tuple[str, str, str]]:
+    """By graph: its title, the best point in words, and the heat map of Table 3's grid."""
     out = []
     for name in GRAPHS:
-        if name in grids:
-            best = max(grids[name], key=grids[name].__getitem__)
-            words = f"best by validation: k = ({', '.join(f'{k:g}' for k in best)}), {grids[name][best]:.1f} %"
-            out.append((TITLES[name], words, heat_map(name, grids[name])))
+        _, points = grid(runs, name)
+        if points:
+            best = points[0]
+            k = ", ".join(f"{value:g}" for value in best.weights)
+            by_point = {tuple(point.weights): 100 * point.val_accuracy for point in points}
+            words = f"best by validation: k = ({k}), {100 * best.val_accuracy:.1f} %"
+            out.append((TITLES[name], words, heat_map(name, by_point)))
     return out
 
 

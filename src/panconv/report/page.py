@@ -43,13 +43,13 @@ def page(runs: list[Run]) -> str:
         ("table2", "Table 2: PAN beside all 24 baselines", summary.table2(runs)),
     ]
     figure = summary.figure2(runs)
-    grids = summary.grids(runs)
     return environment.get_template("template.html.j2").render(
         graphs=[summary.TITLES[name] for name in GRAPHS],
         tables=tables,
         figure2=Markup(figures.curves(figure)) if figure else None,
         convergence=summary.convergence_line(figure),
-        grids=[(title, words, Markup(html)) for title, words, html in figures.heat_maps(grids)],
+        grids=[(title, words, Markup(html)) for title, words, html in figures.heat_maps(runs)],
+        origins=summary.origins(runs),
         plotly=Markup(get_plotlyjs()),
         num_runs=len(runs),
         seconds=sum(run.seconds for run in runs),

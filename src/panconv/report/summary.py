@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import statistics
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
+from panconv.experiments import cells
 from panconv.experiments.paper import GRAPHS, GRID_SEARCH, TABLE1, TABLE2, TABLE3
-from panconv.experiments.rows import BEST_K, GCN_K, WINNER_SEED
-from panconv.results import Run
+from panconv.ranking import Point
+from panconv.results import Job, Run
 
 TITLES = {"cora": "Cora", "citeseer": "Citeseer", "pubmed": "Pubmed"}
 
@@ -35,8 +36,8 @@ class Cell:
 
     @property
     def below(self) -> bool:
-        """Whether ours is below the paper's by more than one standard deviation."""
-        return self.difference is not None and self.difference < -self.std
+        """Whether ours is below the paper's by more than one standard deviation, which one trial does not have."""
+        return self.difference is not None and self.trials > 1 and self.difference < -self.std
 
 
 @dataclass(frozen=True)
@@ -46,12 +47,9 @@ class Row:
     ours: bool  # a PAN row, not a baseline
 
 
-def pick(runs: Sequence[Run], match: Callable[[Run], bool]) -> list[Run]:
-    """The trainings of a cell: of those that match, the ones with the same settings that trained longest, then most."""
-    groups: dict[str, list[Run]] = {}
-    for run in filter(match, runs):
-        groups.setdefault(json.dumps([run.settings, run.weights], sort_keys=True), []).append(run)
-    return max(groups.values(), key=lambda group: (group[0].settings["epochs"], len(group)), default=[])
+def pick(runs: Sequence[Run], jobs: Callable[[bool], Sequence[Job]]) -> list[Run]:
+    """The trainings of a cell, with the paper's settings where there are any, else those of a quick look."""
+    return cells.found(runs, jobs(False)) or cells.found(runs, jobs(True))
 
 
 def cell(runs: Sequence[Run], paper: float | None) -> Cell:
@@ -76,16 +74,24 @@ def table3(runs: Sequence[Run]) -> list[Row]:
     """Methods 1 to 7 by back-propagation, and method 5 by grid search."""
     rows = []
     for method, paper in TABLE3.items():
-        cells = []
-        for name in GRAPHS:
-            found = pick(runs, lambda r, n=name, m=method: _is(r, n, m) and _trained(r.weights))  # type: ignore[misc]
-            cells.append(cell(found, paper[name]))
-        rows.append(Row(f"Method {method}", cells, ours=True))
-    winners = [
-        cell(pick(runs, lambda r, n=name: _is(r, n, 5) and r.seed >= WINNER_SEED), GRID_SEARCH[name])  # type: ignore[misc]
-        for name in GRAPHS
-    ]
+        trained = {name: pick(runs, partial(_method_jobs, name, method)) for name in GRAPHS}
+        rows.append(Row(f"Method {method}", [cell(trained[name], paper[name]) for name in GRAPHS], ours=True))
+    winners = []
+    for name in GRAPHS:
+        quick, points = grid(runs, name)
+        jobs = cells.winner_jobs(name, points[0], 1, quick) if points else None
+        winners.append(cell(cells.found(runs, jobs) if jobs else [], GRID_SEARCH[name]))
     return [*rows, Row("Method 5 (grid search)", winners, ours=True)]
+
+
+def grid(runs: Sequence[Run], dataset: str) -> tuple[bool, list[Point]]:
+    """Whether it was a quick look, and the points of Table 3's grid, best first; none until all are trained."""
+    full = cells.grid_points(runs, dataset)
+    return (False, full) if full else (True, cells.grid_points(runs, dataset, quick=True))
+
+
+def _method_jobs(dataset: str, method: int, quick: bool) -> list[Job]:
+    return cells.method_jobs(dataset, method, 1, quick)
 
 
 def table1(runs: Sequence[Run]) -> list[Row]:
@@ -98,9 +104,23 @@ def table2(runs: Sequence[Run]) -> list[Row]:
 
 def figure2(runs: Sequence[Run]) -> dict[str, list[Run]]:
     """The trainings of PAN and GCN on Cora, where there are any."""
-    pan = pick(runs, lambda r: _is(r, "cora", 5) and r.weights == BEST_K and r.seed < WINNER_SEED)
-    gcn = pick(runs, lambda r: r.dataset == "cora" and r.method == 5 and r.L == 1 and r.weights == GCN_K)
-    return {name: found for name, found in (("PAN", pan), ("GCN", gcn)) if found}
+    curves = {
+        "PAN": pick(runs, lambda q: cells.pan_jobs("cora", 1, q)),
+        "GCN": pick(runs, lambda q: cells.gcn_jobs(1, q)),
+    }
+    return {name: found for name, found in curves.items() if found}
+
+
+def origins(runs: Sequence[Run]) -> list[tuple[str, Cell]]:
+    """Everything the page shows of ours that was trained, by name: with its trials, time and command."""
+    shown = []
+    for row in [*table3(runs), table1(runs)[-1]]:
+        shown += [(f"{row.name}, {TITLES[name]}", each) for name, each in zip(GRAPHS, row.cells, strict=True)]
+    for name in GRAPHS:
+        searched = cells.found(runs, cells.grid_jobs(name, grid(runs, name)[0])) if grid(runs, name)[1] else []
+        shown.append((f"Grid search, {TITLES[name]}", replace(cell(searched, None), weights="27 points")))
+    shown.append(("Figure 2, GCN on Cora", cell(figure2(runs).get("GCN", []), None)))
+    return [(name, each) for name, each in shown if each.mean is not None]
 
 
 def convergence(runs: Sequence[Run], share: float = 0.95) -> float:
@@ -124,43 +144,7 @@ def convergence_line(figure: dict[str, list[Run]]) -> str:
     )
 
 
-def grids(runs: Sequence[Run]) -> dict[str, dict[tuple[float, ...], float]]:
-    """By graph: the mean validation accuracy, in percent, of every point k(0), k(1), k(2) that was searched."""
-    found = {}
-    for name in GRAPHS:
-        points: dict[tuple[float, ...], list[Run]] = {}
-        searched = [r for r in runs if _is(r, name, 5) and isinstance(r.weights, list) and r.seed < WINNER_SEED]
-        longest = max((r.settings["epochs"] for r in searched), default=0)
-        for run in searched:
-            if run.settings["epochs"] == longest:
-                points.setdefault(tuple(run.weights), []).append(run)
-        if len(points) > 1:
-            # The same seeds for every point: one that another table trained further is not to stand out by that.
-            shared = set.intersection(*({run.seed for run in group} for group in points.values()))
-            found[name] = {
-                k: 100 * statistics.fmean(r.val_accuracy[r.best_epoch - 1] for r in group if r.seed in shared)
-                for k, group in points.items()
-                if shared
-            }
-    return found
-
-
 def _beside(runs: Sequence[Run], baselines: Sequence[str]) -> list[Row]:
     rows = [Row(name, [Cell(paper=figure) for figure in TABLE2[name]], ours=False) for name in baselines]
-    cells = [
-        cell(
-            pick(runs, lambda r, n=name: _is(r, n, 5) and r.weights == BEST_K and r.seed < WINNER_SEED),  # type: ignore[misc]
-            GRID_SEARCH[name],
-        )
-        for name in GRAPHS
-    ]
-    return [*rows, Row("PAN", cells, ours=True)]
-
-
-def _is(run: Run, dataset: str, method: int) -> bool:
-    return run.dataset == dataset and run.method == method and run.L == 2
-
-
-def _trained(weights: Any) -> bool:
-    kind = weights.get("kind") if isinstance(weights, dict) else weights
-    return kind in ("free", "boltzmann")
+    ours = [cell(pick(runs, partial(cells.pan_jobs, name, 1)), GRID_SEARCH[name]) for name in GRAPHS]
+    return [*rows, Row("PAN", ours, ours=True)]
