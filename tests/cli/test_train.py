@@ -90,7 +90,7 @@ def test_help_reads_well(tmp_path):
         (("train", "cora", "--json", "file/below"), "cannot write file/below"),
         (("train", "cora", "--save", "file"), "cannot write file/model.safetensors"),
         (("train", "cora", "--plot", "curves.xyz"), "--plot must end in"),
-        (("train", "broken"), "the folder broken holds no Planetoid graph"),
+        (("train", "broken"), "broken holds no Planetoid graph"),
         (("trian", "cora"), "No such command 'trian'"),
         (("train", "cora", "--speed", "9"), "No such option: --speed"),
     ],
