@@ -114,6 +114,7 @@ def test_everything_shown_names_its_command():
     ):
         assert name in names
     assert all(cell.command == "panconv" for _, cell in summary.origins(runs()))
+    assert dict(summary.origins(runs()))["Grid search, Cora"].trials == 81
 
 
 def test_the_page_is_self_contained(page):

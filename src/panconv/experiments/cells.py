@@ -67,9 +67,14 @@ def found(runs: Sequence[Run], jobs: Sequence[Job]) -> list[Run]:
 
 def grid_points(runs: Sequence[Run], dataset: str, quick: bool = False) -> list[Point]:
     """Table 3's grid, ranked by validation; empty until all of it has been trained."""
+    done = searched(runs, dataset, quick)
+    return ranked(done) if len(done) == len(grid_jobs(dataset, quick)) else []
+
+
+def searched(runs: Sequence[Run], dataset: str, quick: bool = False) -> list[Run]:
+    """The runs of Table 3's grid: those seeds and no others, though another table may have trained a point further."""
     jobs = {job.key() for job in grid_jobs(dataset, quick)}
-    done = [run for run in runs if run.job().key() in jobs]
-    return ranked(done) if len(done) == len(jobs) else []
+    return [run for run in runs if run.job().key() in jobs]
 
 
 def missing(

@@ -117,7 +117,8 @@ def origins(runs: Sequence[Run]) -> list[tuple[str, Cell]]:
     for row in [*table3(runs), table1(runs)[-1]]:
         shown += [(f"{row.name}, {TITLES[name]}", each) for name, each in zip(GRAPHS, row.cells, strict=True)]
     for name in GRAPHS:
-        searched = cells.found(runs, cells.grid_jobs(name, grid(runs, name)[0])) if grid(runs, name)[1] else []
+        quick, points = grid(runs, name)
+        searched = cells.searched(runs, name, quick) if points else []
         shown.append((f"Grid search, {TITLES[name]}", replace(cell(searched, None), weights="27 points")))
     shown.append(("Figure 2, GCN on Cora", cell(figure2(runs).get("GCN", []), None)))
     return [(name, each) for name, each in shown if each.mean is not None]
