@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 out = Console()
 PLOTS = (".png", ".svg", ".pdf")
-NAMES = "cora, citeseer, pubmed"
 
 
 class Bar:
