@@ -3,11 +3,11 @@
 The paper gives one weight decay a graph: 5e-3, 1e-2, 3e-3. With it the methods that sum over k(n) reproduce its
 figures. An operator that is divided by Z (methods 1, 2, 7) averages, so it returns smaller numbers, and the same
 decay then shrinks the layer to nothing (method 2: validation accuracy 77.3 / 58.1 / 71.3). For methods 1 and 2 we take
-GCN's 5e-4, which of 1e-4 … 2e-3 also has the highest validation accuracy over the two methods and three graphs (76.9 %).
+GCN's 5e-4, which of 1e-4 … 2e-3 also has the highest validation accuracy over both methods and all graphs (76.9 %).
 
 Trained path weights start alike for every length: k(n) = 1/(L+1), or E(n) = 0. Method 7 is the exception. From E = 0
-it trains towards the node's own features (k(0; i) = 0.96 on Citeseer), which fit the training nodes: validation accuracy
-78.4 / 63.1 / 76.2. Started with k(0) held down, E(0) = 2, it stays out of that corner: 78.7 / 70.7 / 79.2 at the same
+it trains towards the node's own features (k(0; i) = 0.96 on Citeseer), which fit the training nodes: validation
+accuracy 78.4 / 63.1 / 76.2. Started with k(0) held down, E(0) = 2, it stays out of there: 78.7 / 70.7 / 79.2 at the same
 decay. Its own decay is the best by validation accuracy of 5e-5 … 5e-3 (79.0 / 71.0 / 79.7). Ten trials each; more in
 docs/paper.md. Never imports torch.
 """
