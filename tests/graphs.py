@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import shutil
+from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise, permutations
 
+import networkx as nx
 import pytest
 import torch
 from hypothesis import strategies as st
@@ -61,20 +65,41 @@ def inverse(v: Tensor, power: float) -> Tensor:
 
 
 def dense_base(A: Tensor, base: str) -> Tensor:
-    if base == "A":
-        return A
-    with_loops = A + torch.eye(len(A), dtype=A.dtype)
-    root = inverse(with_loops.sum(1), 0.5)
-    return with_loops if base == "A+I" else root[:, None] * with_loops * root[None, :]
+    if base == "D⁻¹A":
+        return inverse(A.sum(1), 1)[:, None] * A
+    B = A + torch.eye(len(A), dtype=A.dtype) if base in ("A+I", "Â") else A
+    root = inverse(B.sum(1), 0.5)
+    return root[:, None] * B * root[None, :] if base in ("Â", "D^−½AD^−½") else B
 
 
-def dense_met(A: Tensor, w: Tensor, method: int) -> tuple[Tensor, Tensor]:
-    """M and Z of the paper's appendix, written out with dense powers."""
+def powers(B: Tensor, L: int) -> list[Tensor]:
+    """G(n) of walks."""
+    return [torch.linalg.matrix_power(B, n) for n in range(L + 1)]
+
+
+def enumerated(B: Tensor, L: int, kind: str) -> list[Tensor]:
+    """G(n) of shortest or self-avoiding paths, path by path."""
+    N = len(B)
+    graph = nx.DiGraph([(j, i) for i, j in B.nonzero().tolist() if i != j])  # an edge from its sender to its receiver
+    graph.add_nodes_from(range(N))
+    G = [torch.eye(N, dtype=B.dtype), *(torch.zeros_like(B) for _ in range(L))]
+    for i, j in permutations(range(N), 2):
+        if kind == "shortest":
+            found = nx.all_shortest_paths(graph, j, i) if nx.has_path(graph, j, i) else []
+        else:
+            found = nx.all_simple_paths(graph, j, i, cutoff=L) if L else []
+        for path in found:
+            if len(path) <= L + 1:
+                G[len(path) - 1][i, j] += math.prod(float(B[to, of]) for of, to in pairwise(path))
+    return G
+
+
+def dense_met(A: Tensor, w: Tensor, method: int, paths: Callable[[Tensor, int], list[Tensor]] = powers):
+    """M and Z of the paper's appendix, written out with dense G(n)."""
     rule = METHODS[method]
     B = dense_base(A, rule.base)
     M, Z = torch.zeros_like(A), A.new_zeros(len(A))
-    for n in range(len(w)):
-        G = torch.linalg.matrix_power(B, n)
+    for n, G in enumerate(paths(B, len(w) - 1)):
         D = G.sum(1)
         Z = Z + w[n] * D
         if rule.per_length == "row":

@@ -13,8 +13,9 @@ ORDER = [
     ["csr", "random", "validation", "files"],
     ["graph"],
     ["spmm"],
-    ["features", "paths", "weights", "saving", "data", "results"],
-    ["plan", "ranking"],
+    ["features", "weights", "saving", "data", "results"],
+    ["paths"],
+    ["plan", "thermodynamics", "ranking"],
     ["met"],
     ["nn", "testing"],
     ["models"],
@@ -27,10 +28,12 @@ ORDER = [
 RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
 PUBLIC = [
     *("Adjacency", "Boltzmann", "Fixed", "Free", "MET", "METHODS", "PAN", "PANConv", "PowerLaw", "Walks"),
-    *("fit", "grid_search", "load"),
+    *("EffectiveWalks", "SelfAvoidingPaths", "ShortestPaths", "fit", "grid_search", "load"),
 ]
-# Tested through what uses them: checks by every "bad input" test, `plan` by all of test_met, `saving` by test_models.
+# Tested through what uses them: checks by every "bad input" test, `plan` by all of test_met, `saving` by test_models,
+# the parts of path families by those of the families.
 SMALL = ("validation.py", "csr.py", "prepared.py", "plan.py", "load.py", "saving.py", "ranking.py")
+SMALL += ("family.py", "levels.py", "shortest.py", "self_avoiding.py")
 FOLDERS = ("experiments", "report", "cli")  # each has a test file, or a few, for all that it holds
 
 

@@ -157,7 +157,7 @@ def test_method_2_of_length_1_is_gcn(graph):
 def test_an_isolated_node_keeps_what_it_has(method):
     M = MET(Walks(Adjacency.from_edge_index(TRIANGLE_AND_TAIL, num_nodes=5), 2), [0.5, 1.0, 2.0], method)
     row = M.to_dense()[4]
-    expected = {1: 1.0, 2: 1.0, 3: 0.5, 6: 0.5, 4: 3.5, 5: 3.5, 7: 1.0}[method]
+    expected = {1: 1.0, 2: 1.0, 3: 0.5, 6: 0.5, 4: 3.5, 5: 3.5, 7: 1.0, 8: 0.5, 9: 0.5}[method]
     torch.testing.assert_close(row, expected * torch.eye(5)[4])
     nothing = MET(Walks(Adjacency.from_edge_index(TRIANGLE_AND_TAIL, num_nodes=5), 2), [0.0, 1.0, 1.0], method)
     if method in (1, 2, 3, 6):  # no path reaches it: Z = 0 is legal, and 1/0 is 0

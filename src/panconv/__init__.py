@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from panconv.met import METHODS as METHODS
     from panconv.models import PAN as PAN
     from panconv.nn import PANConv as PANConv
+    from panconv.paths import EffectiveWalks as EffectiveWalks
+    from panconv.paths import SelfAvoidingPaths as SelfAvoidingPaths
+    from panconv.paths import ShortestPaths as ShortestPaths
     from panconv.paths import Walks as Walks
     from panconv.search import grid_search as grid_search
     from panconv.train import fit as fit
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
 _HOME = {
     "Adjacency": "graph",
     "Boltzmann": "weights",
+    "EffectiveWalks": "paths",
     "Fixed": "weights",
     "Free": "weights",
     "MET": "met",
@@ -29,6 +33,8 @@ _HOME = {
     "PAN": "models",
     "PANConv": "nn",
     "PowerLaw": "weights",
+    "SelfAvoidingPaths": "paths",
+    "ShortestPaths": "paths",
     "Walks": "paths",
     "fit": "train",
     "grid_search": "search",

@@ -1,4 +1,4 @@
-"""`Adjacency`: a graph as validated, sorted CSR, and the three bases A, A+I, Â whose paths are counted."""
+"""`Adjacency`: a graph as validated, sorted CSR, and the bases A, A+I, Â, D⁻¹A, D^−½AD^−½ whose paths are counted."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from panconv.csr import CSR, compress, narrow, order_by_column, rows_of
 from panconv.validation import checked_edges, checked_num_nodes, checked_weights, entries, size_of
 
 T = TypeVar("T")
-BASES = ("A", "A+I", "Â")
+BASES = ("A", "A+I", "Â", "D⁻¹A", "D^−½AD^−½")
 
 
 class Adjacency:
@@ -42,14 +42,15 @@ class Adjacency:
         value: Tensor | None,  # (nnz,); None stands for ones
         *,
         transposed: tuple[Tensor, Tensor, Tensor] | None,  # crow, col, permutation of values; None if A = Aᵀ
-        scale: Tensor | None = None,  # (N,) float64 s: the matrix is diag(s) · values · diag(s)
+        left: Tensor | None = None,  # (N,) float64: the matrix is diag(left) · values · diag(right)
+        right: Tensor | None = None,
         entry_of_edge: Tensor | None = None,  # (E,) where each edge given at the start went, for `reweight`
         num_self_loops: int = 0,
         growth: float = math.inf,  # bounds on the row sums of one step,
         decay: float = 0.0,  # and on the smallest entry; both only hasten a decision, never change a result
         signed: bool = False,
     ) -> None:
-        self.crow, self.col, self.value, self.scale = crow, col, value, scale
+        self.crow, self.col, self.value, self.left, self.right = crow, col, value, left, right
         self.num_nodes = crow.numel() - 1
         self.is_symmetric = transposed is None
         self.is_signed = signed
@@ -106,7 +107,7 @@ class Adjacency:
                 entry_of_edge=None if edge_weight is None else narrow(entry, bound),
                 num_self_loops=int((row == col).sum()),
             )
-            return pattern._with_values(None) if edge_weight is None else pattern.reweight(edge_weight)
+            return pattern.with_values(None) if edge_weight is None else pattern.reweight(edge_weight)
 
     @staticmethod
     def from_sparse(matrix: Any) -> Adjacency:
@@ -119,11 +120,11 @@ class Adjacency:
             raise ValueError("this graph was made without edge weights: make it again with edge_weight=…")
         weight = checked_weights(edge_weight, self._entry_of_edge.numel()).to(self.col.device)
         with torch.inference_mode(False):
-            return self._with_values(weight.new_zeros(self.num_edges).index_add(0, self._entry_of_edge, weight))
+            return self.with_values(weight.new_zeros(self.num_edges).index_add(0, self._entry_of_edge, weight))
 
-    def _with_values(self, value: Tensor | None) -> Adjacency:
-        """This pattern under other values: what depends on the values is found here."""
-        transposed = self._transposed or order_by_column(self.crow, self.col, self.num_nodes)
+    def with_values(self, value: Tensor | None) -> Adjacency:
+        """These entries with other values, (nnz,) in the order of `row` and `col`; None stands for ones."""
+        transposed = self._by_column()
         crow_t, col_t, perm = transposed
         symmetric = torch.equal(self.crow, crow_t) and torch.equal(self.col, col_t)
         signed, decay, growth = False, 1.0, 0.0
@@ -183,8 +184,10 @@ class Adjacency:
 
         def make() -> tuple[CSR, CSR]:
             value = torch.ones(self.num_edges, dtype=dtype, device=self.device) if self.value is None else self.value
-            if self.scale is not None:
-                value = value * self.scale[self.row] * self.scale[self.col]
+            if self.left is not None:
+                value = value * self.left[self.row]
+            if self.right is not None:
+                value = value * self.right[self.col]
             value = value.to(dtype)
             a = CSR(self.crow, self.col, value)
             if self._transposed is None:
@@ -241,14 +244,22 @@ class Adjacency:
     # ------------------------------------------------------------------ the bases
 
     def base(self, name: str) -> Adjacency:
-        """The matrix whose paths are counted: A itself, A+I, or Â = D̃^−½ (A+I) D̃^−½ with D̃ the row sums of A+I."""
+        """The matrix whose paths are counted.
+
+        A itself; A+I; Â = D̃^−½ (A+I) D̃^−½ with D̃ the row sums of A+I; and the generic random walk's D⁻¹A and
+        D^−½AD^−½, with D the row sums of A.
+        """
         if name == "A":
             return self
-        if name == "A+I":
-            return self.cached(name, self._with_self_loops)
-        if name == "Â":
-            return self.cached(name, lambda: self.base("A+I")._symmetrically_scaled())
-        raise ValueError(f"base must be one of {', '.join(BASES)}, got {name!r}")
+        made: dict[str, Callable[[], Adjacency]] = {
+            "A+I": self._with_self_loops,
+            "Â": lambda: self.base("A+I")._over_degrees("sym", "A+I"),
+            "D⁻¹A": lambda: self._over_degrees("row", "A"),
+            "D^−½AD^−½": lambda: self._over_degrees("sym", "A"),
+        }
+        if name not in made:
+            raise ValueError(f"base must be one of {', '.join(BASES)}, got {name!r}")
+        return self.cached(name, made[name])
 
     def _with_self_loops(self) -> Adjacency:
         """A+I, with shapes that do not depend on the data, so that it can be traced."""
@@ -274,27 +285,38 @@ class Adjacency:
             signed=self.is_signed,
         )
 
-    def _symmetrically_scaled(self) -> Adjacency:
+    def _over_degrees(self, how: str, name: str) -> Adjacency:
+        """The matrix divided by its row sums: on the left ("row"), or by their roots on both sides ("sym")."""
         a, _ = self.operands(torch.float64)
         degree = a.value.new_zeros(self.num_nodes).index_add(0, self.row, a.value)
         if self.is_signed and bool((degree < 0).any()):
             raise ValueError(
-                f"edge_weight makes a row of A+I sum to {degree.min():.3g}: Â needs sums that are not negative; "
-                "use positive weights, or a method on A"
+                f"edge_weight makes a row of {name} sum to {degree.min():.3g}: its scaling needs sums that are not "
+                "negative; use positive weights, or a method on A"
             )
         zero = degree == 0  # 1/0 is 0: no edge reaches that node
+        inverse = degree.masked_fill(zero, 1) ** (-1.0 if how == "row" else -0.5)
+        inverse = inverse.masked_fill(zero, 0)
         return Adjacency(
             self.crow,
             self.col,
             self.value,
-            transposed=self._transposed,
-            scale=degree.masked_fill(zero, 1).rsqrt().masked_fill(zero, 0),
+            transposed=self._by_column() if how == "row" else self._transposed,
+            left=inverse,
+            right=inverse if how == "sym" else None,
             num_self_loops=self._num_self_loops,
-            # Âⁿ·1 = D̃^½ Pⁿ D̃^−½·1 with P stochastic: its entries stay between √(dᵢ/dmax) and √(dᵢ/dmin), whatever n.
+            # Its n-th power is D^½ Pⁿ D^−½, or Pⁿ, with P stochastic, so row sums neither grow nor vanish, whatever n;
+            # but on a directed graph without loops a walk may come to nodes that nothing reaches.
             growth=1.0,
-            decay=1.0,
+            decay=1.0 if self.is_symmetric or name == "A+I" else self.decay / max(self.growth, 1.0),
             signed=self.is_signed,
         )
+
+    def _by_column(self) -> tuple[Tensor, Tensor, Tensor]:
+        """The transposed pattern, of a symmetric graph too."""
+        if self._transposed is not None:
+            return self._transposed
+        return self.cached("by column", lambda: order_by_column(self.crow, self.col, self.num_nodes))
 
 
 def _tracked(value: Tensor) -> bool:

@@ -9,13 +9,15 @@ beyond; with S trials side by side the weights, and so Z, have S columns.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from panconv.paths import Counts, Walks
+from panconv.paths.family import Counts, PathFamily
 from panconv.plan import Plan
+from panconv.thermodynamics import Thermodynamics, divided, finite, log_partition, match
 from panconv.validation import as_integer
 from panconv.weights import PathWeights, weights_from
 
@@ -23,7 +25,7 @@ from panconv.weights import PathWeights, weights_from
 class Method(NamedTuple):
     """A row of the table: which base's paths, how each length is scaled, how the sum is scaled, natural weights."""
 
-    base: str  # A, A+I or Â
+    base: str  # one of `panconv.graph.BASES`
     per_length: str | None  # D_n: None, "row" (D_n⁻¹ on the left) or "sym" (D_n^−½ on both sides)
     overall: str | None  # Z: None, "row" or "sym"
     weights: str  # the weights taken where none are named
@@ -37,10 +39,13 @@ METHODS: dict[int, Method] = {
     5: Method("Â", None, None, "free"),
     6: Method("A", "sym", None, "free"),
     7: Method("Â", None, "row", "boltzmann"),
+    # The multi-step generic random walk (the paper's Section 3), beside the paper's own seven.
+    8: Method("D⁻¹A", None, None, "free"),
+    9: Method("D^−½AD^−½", None, None, "free"),
 }
 
 
-class MET:
+class MET(Thermodynamics):
     """The MET operator of a family of paths (eqs. 6, 7 and the seven methods of the paper's appendix).
 
     Immutable. Gradients flow to what it is applied to, to the path weights (through Z too) and to edge weights that
@@ -49,7 +54,7 @@ class MET:
     Args:
         paths: which paths are counted, such as `Walks(adj, L)`; the method's base is put under them.
         weights: path weights, the name of a kind, or the fixed k(n) as numbers; None for the method's natural kind.
-        method: 1 … 7, a row of `METHODS`.
+        method: 1 … 9, a row of `METHODS`.
 
     >>> walks = Walks(torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]]), L=2)
     >>> M = MET(walks, [1.0, 1.0, 1.0], method=1)
@@ -61,11 +66,12 @@ class MET:
     tensor([4., 5., 4.])
     """
 
-    def __init__(self, paths: Walks, weights: object = None, method: int = 5) -> None:
+    def __init__(self, paths: PathFamily, weights: object = None, method: int = 5) -> None:
         self.method = checked_method(method)
         self.rule = METHODS[self.method]
+        check_paths(self.method, paths)
         self.paths = paths.on(self.rule.base)
-        self.weights = weights_from(self.rule.weights if weights is None else weights, paths.L)
+        self.weights = weights_from(natural_weights(self.method, paths) if weights is None else weights, paths.L)
         check_compatible(self.method, self.weights)
         self._transposed = False
 
@@ -73,7 +79,7 @@ class MET:
 
     @property
     def shape(self) -> tuple[int, int]:
-        return self.paths.num_nodes, self.paths.num_nodes
+        return self.paths.adj.num_nodes, self.paths.adj.num_nodes
 
     @property
     def T(self) -> MET:
@@ -93,9 +99,16 @@ class MET:
         y = plan.applied(x.to(dtype)) if not self._transposed else plan.adjoint(x.to(dtype))
         return y.to(x.dtype)
 
+    def terms(self, x: Tensor) -> Iterator[Tensor]:
+        """The terms wₙ D_nᵇ G(n) D_nᵇ′ x under Z, n = 0 … L, whose sum is M·x: for layers that do not just add them."""
+        dtype = self._checked_operand(x)
+        if self._transposed:
+            raise ValueError("terms are those of M: take them of M, not of M.T")
+        return (term.to(x.dtype) for term in self._plan(dtype).terms(x.to(dtype)))
+
     def to_dense(self, dtype: torch.dtype | None = None) -> Tensor:
         """M as a matrix (N, N), or (S, N, N) for S trials."""
-        N = self.paths.num_nodes
+        N = self.shape[0]
         eye = torch.eye(N, dtype=dtype or torch.get_default_dtype(), device=self.paths.adj.device)
         trials = self._trials()
         if trials is None:
@@ -109,34 +122,16 @@ class MET:
         matrix = self._plan(dtype or torch.get_default_dtype()).matrix()
         return matrix.t().coalesce() if self._transposed else matrix
 
-    # ------------------------------------------------------------------ its thermodynamics
-
-    @property
-    def log_partition(self) -> Tensor:
-        """log Z, (N,) or (N, S): finite wherever Z > 0, however long the paths."""
-        return self._log_partition(self.paths.counts())
-
-    @property
-    def partition(self) -> Tensor:
-        """Zᵢ = Σₙ wₙ D_n(i) (eq. 4), (N,) or (N, S)."""
-        counts, w = self.paths.counts(), self._w()
-        if not counts.fit:
-            return self.log_partition.exp().to(w.dtype)
-        D = counts.log.exp() if counts.sign is None else counts.log.exp() * counts.sign
-        return (w.double() * _match(D, w.dim())).sum(0).to(w.dtype)
-
     @property
     def path_weights(self) -> Tensor:
         """k(n; i), the share of length n in what node i receives (eq. 2), (L+1, N) or (L+1, N, S).
 
         Where the method does not divide by Z, it is the k(n) that the simplified layer (eq. 10) takes for all nodes.
         """
-        w = self._w()
         if self.rule.overall is None:
-            return w.expand(w.size(0), self.paths.num_nodes, *w.shape[2:])
-        counts = self.paths.counts()
-        share = self._log_w(torch.float64) + _match(counts.log, w.dim())
-        return (self._signs(counts) * _divided(share, self._log_partition(counts), 1.0).exp()).to(w.dtype)
+            w = self.weights().unsqueeze(1)
+            return w.expand(w.size(0), self.shape[0], *w.shape[2:])
+        return self.shares().to(self.weights().dtype)
 
     def __repr__(self) -> str:
         rule = ", ".join(f"{k}={v}" for k, v in self.rule._asdict().items() if k != "weights")
@@ -145,72 +140,43 @@ class MET:
 
     # ------------------------------------------------------------------ how it is done
 
-    def _w(self) -> Tensor:
-        """w as (L+1, 1) or (L+1, 1, S): ready for nodes in the middle."""
-        return self.weights().unsqueeze(1)
-
-    def _log_w(self, dtype: torch.dtype) -> Tensor:
-        return self.weights.log().to(dtype).unsqueeze(1)
-
     def _trials(self) -> int | None:
         w = self.weights()
         return w.size(1) if w.dim() == 2 else None
 
-    def _signs(self, counts: Counts) -> Tensor | float:
-        """The signs of wₙ D_n, or 1 where none is negative."""
-        sign: Tensor | float = 1.0
-        if not self.weights.positive:
-            sign = self._w().detach().sign()
-        if counts.sign is not None:
-            sign = sign * _match(counts.sign, self._w().dim())
-        return sign
-
-    def _log_partition(self, counts: Counts) -> Tensor:
-        """log Σₙ wₙ D_n(i), shifted by its largest term; −∞ where no path arrives."""
-        terms = self._log_w(counts.log.dtype) + _match(counts.log, self._w().dim())  # (L+1, N[, S])
-        largest = _finite(terms.detach().amax(0))
-        sign = self._signs(counts)
-        total = (sign * (terms - largest).exp()).sum(0)
-        if isinstance(sign, Tensor) and not torch.compiler.is_compiling() and bool((total < 0).any()):
-            raise ValueError(
-                f"the partition function Z is negative at node {int((total < 0).nonzero()[0, 0])}: negative edge "
-                "weights or path weights outweigh the positive ones; use positive ones, or a method without Z (3 to 6)"
-            )
-        empty = total == 0
-        return (largest + total.masked_fill(empty, 1).log()).masked_fill(empty, -torch.inf)
-
     def _plan(self, dtype: torch.dtype) -> Plan:
         """The operator as Σₙ leftₙ · terms · right, in the dtype it is to be applied in."""
         rule, fit = self.rule, True
-        left: Tensor = self._w()
+        terms, weights = self._ready()
+        left: Tensor = weights().unsqueeze(1)  # (L+1, 1[, S])
         right: Tensor | None = None
         if rule.per_length or rule.overall:
-            counts = self.paths.counts()
+            counts = terms.counts()
             self._check_lengths(counts)
             fit = counts.fit
             exact = dtype if fit else torch.float64  # logarithms in the hundreds need more digits than float32 has
             # The twin's terms carry a D_n⁻¹ of their own, which goes back on here.
             on_length = {None: 0.0, "row": -1.0, "sym": -0.5}[rule.per_length] + (not fit)
-            log_D = _match(counts.log.to(exact), left.dim())
+            log_D = match(counts.log.to(exact), left.dim())
             dead = log_D == -torch.inf  # no path of that length arrives: its term is 0, whatever multiplies it
             left_log = (on_length * log_D.masked_fill(dead, 0)).masked_fill(dead, -torch.inf)
             if rule.overall:
-                log_Z = self._log_partition(counts._replace(log=counts.log.to(exact)))
+                log_Z = log_partition(weights, counts._replace(log=counts.log.to(exact)))
                 share = {"row": 1.0, "sym": 0.5}[rule.overall]
-                left_log = _divided(left_log + self._log_w(exact), log_Z, share)
+                left_log = divided(left_log + weights.log().to(exact).unsqueeze(1), log_Z, share)
                 if rule.overall == "sym":
                     right, left_log = _halved(log_Z, left_log, None if fit else self._centre(log_Z, dtype))
-                left = left_log.exp()
-                if not self.weights.positive:
-                    left = left * self._w().detach().sign()
+                left = left_log.exp() if weights.positive else left_log.exp() * left.detach().sign()
             else:
                 if rule.per_length == "sym":
                     centre = None if fit else torch.stack([self._centre(log, dtype) for log in log_D])
                     right, left_log = _halved(log_D, left_log, centre)
                 left = left * left_log.exp()
-        family = self.paths if fit else self.paths.scaled()
         return Plan(
-            family, left.to(dtype), None if right is None else right.to(dtype), right_varies=rule.per_length == "sym"
+            terms if fit else terms.scaled(),
+            left.to(dtype),
+            None if right is None else right.to(dtype),
+            right_varies=rule.per_length == "sym",
         )
 
     def _centre(self, log: Tensor, dtype: torch.dtype) -> Tensor:
@@ -218,7 +184,7 @@ class MET:
 
         Paths join nodes of one component only, so what is taken from one side of the product may go on the other.
         """
-        log = _finite(log)
+        log = finite(log)
         component = self.paths.adj.components
         index = component.reshape(-1, *[1] * (log.dim() - 1)).expand_as(log)
         ends = [
@@ -251,8 +217,8 @@ class MET:
         """The dtype to compute in: x's own, float32 for half precision."""
         if not isinstance(x, Tensor):
             raise TypeError(f"x must be a tensor (N, …), got {type(x).__name__}")
-        if x.dim() == 0 or x.size(0) != self.paths.num_nodes:
-            raise ValueError(f"x must have {self.paths.num_nodes} rows, one a node, got shape {tuple(x.shape)}")
+        if x.dim() == 0 or x.size(0) != self.shape[0]:
+            raise ValueError(f"x must have {self.shape[0]} rows, one a node, got shape {tuple(x.shape)}")
         if not x.is_floating_point() or x.layout != torch.strided:
             kind = x.dtype if x.layout == torch.strided else x.layout
             raise TypeError(f"x must be dense and floating point, got {kind}: convert it with .float() or .to_dense()")
@@ -269,6 +235,25 @@ def checked_method(method: int) -> int:
     return int(method)
 
 
+def natural_weights(method: int, family: object) -> str:
+    """The kind of weights taken where none are named."""
+    return getattr(_named(family), "weights", METHODS[method].weights)
+
+
+def check_paths(method: int, family: object) -> None:
+    """Refuses a method that has no meaning for a family of paths."""
+    if method not in (meant := getattr(_named(family), "methods", METHODS)):
+        raise ValueError(
+            f"method {method} does not go with effective lengths, which are no numbers of steps: use method "
+            f"{' or '.join(map(str, meant))}"
+        )
+
+
+def _named(family: object) -> object:
+    """The family itself, where it was given as a functools.partial of it."""
+    return getattr(family, "func", family)
+
+
 def check_compatible(method: int, weights: PathWeights) -> None:
     """Refuses weights that would be trained through zero where the method divides by their sum."""
     trained = any(p.requires_grad for p in weights.parameters())
@@ -281,22 +266,7 @@ def check_compatible(method: int, weights: PathWeights) -> None:
 
 def _halved(log: Tensor, left_log: Tensor, centre: Tensor | None) -> tuple[Tensor, Tensor]:
     """The right factor exp(−½ log), 0 where log is −∞, and the left exponent, with the centre moved to the left."""
-    dead, log = log == -torch.inf, _finite(log)
+    dead, log = log == -torch.inf, finite(log)
     if centre is not None:
         log, left_log = log - centre, left_log - 0.5 * centre
     return (-0.5 * log).exp().masked_fill(dead, 0), left_log
-
-
-def _divided(log: Tensor, log_Z: Tensor, power: float) -> Tensor:
-    """The logarithm of exp(log) / Z^power, where 1/0 is 0."""
-    return (log - power * _finite(log_Z)).masked_fill(log_Z == -torch.inf, -torch.inf)
-
-
-def _finite(log: Tensor) -> Tensor:
-    """0 in place of −∞, for what is masked afterwards."""
-    return log.masked_fill(log == -torch.inf, 0)
-
-
-def _match(per_length: Tensor, dim: int) -> Tensor:
-    """(L+1, N) as (L+1, N) or (L+1, N, 1)."""
-    return per_length.unsqueeze(-1) if dim == 3 else per_length

@@ -54,6 +54,8 @@ class PAN(nn.Module):
         super().__init__()
         checked_count(num_layers, "num_layers")
         checked_count(hidden_channels, "hidden_channels")
+        if not isinstance(paths, str):  # a model is saved with its settings
+            raise ValueError(f"paths must be the name of a family, which can be saved with the model, got {paths!r}")
         spec = plain_spec(weights)
         per_layer = layer_specs(spec, num_layers)
         self.config: dict[str, Any] = {

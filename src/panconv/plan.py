@@ -2,35 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import islice
+import functools
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from panconv.paths import ScaledWalks, Walks
+from panconv.paths.family import Terms
 
 
 class Plan(NamedTuple):
     """Σₙ leftₙ ⊙ Gₙ (rightₙ ⊙ x), everything in one dtype."""
 
-    family: Walks | ScaledWalks
+    family: Terms
     left: Tensor  # (L+1, 1 or N[, S])
     right: Tensor | None  # (N[, S]), or (L+1, N[, S]) where it varies with n
     right_varies: bool
 
+    def terms(self, x: Tensor) -> Iterator[Tensor]:
+        """leftₙ ⊙ Gₙ (rightₙ ⊙ x), one a length."""
+        return (_times(left, term) for left, term in zip(self.left, self._inner(x), strict=True))
+
     def applied(self, x: Tensor) -> Tensor:
-        if self.right_varies:
-            # Method 6: each length starts from an x of its own, so the recurrence cannot be shared: L(L+1)/2 products.
-            terms: Iterator[Tensor] = (_nth(self.family.terms(_times(r, x)), n) for n, r in enumerate(self._rights()))
-        else:
-            terms = self.family.terms(x if self.right is None else _times(self.right, x))
         total: Tensor | None = None
-        for left, term in zip(self.left, terms, strict=True):
+        for left, term in zip(self.left, self._inner(x), strict=True):
             total = _times(left, term) if total is None else torch.addcmul(total, _spread(left, term), term)
         assert total is not None
         return total
+
+    def _inner(self, x: Tensor) -> Iterator[Tensor]:
+        if self.right_varies:
+            # Method 6: each length starts from an x of its own, so the recurrence cannot be shared: L(L+1)/2 products.
+            return (self.family.term(n, _times(r, x)) for n, r in enumerate(self._rights()))
+        return self.family.terms(x if self.right is None else _times(self.right, x))
 
     def adjoint(self, y: Tensor) -> Tensor:
         scaled: list[Tensor | None] = [_times(left, y) for left in self.left]
@@ -59,6 +64,11 @@ class Plan(NamedTuple):
         return self.right.unbind(0)
 
 
+def sum_of(terms: Iterable[Tensor]) -> Tensor:
+    """The sum of at least one term, each let go when it has been added."""
+    return functools.reduce(torch.add, terms)
+
+
 def _spread(factor: Tensor, x: Tensor) -> Tensor:
     """A factor (N or 1[, S]) with dimensions of 1 behind it, to multiply x (N[, S], …)."""
     return factor.reshape(*factor.shape, *[1] * (x.dim() - factor.dim()))
@@ -66,7 +76,3 @@ def _spread(factor: Tensor, x: Tensor) -> Tensor:
 
 def _times(factor: Tensor, x: Tensor) -> Tensor:
     return _spread(factor, x) * x
-
-
-def _nth(terms: Iterator[Tensor], n: int) -> Tensor:
-    return next(islice(terms, n, None))

@@ -29,6 +29,10 @@ class PathWeights(nn.Module):
         """log |w|; −∞ where w is 0. In float64, since the logarithm of a float32 has lost half its digits."""
         return self().double().abs().log()
 
+    def T(self) -> Tensor | float:
+        """The temperature in wₙ = exp(−E(n)/T); 1 for weights that have none."""
+        return 1.0
+
     def reset_parameters(self) -> None:
         """Back to the start."""
 
@@ -116,6 +120,9 @@ class Boltzmann(PathWeights):
     def log(self) -> Tensor:
         return -_flip(self.energies) / self.temperature
 
+    def T(self) -> float:
+        return self.temperature
+
     def reset_parameters(self) -> None:
         with torch.no_grad():
             self.energies.copy_(_flip(self._start))
@@ -144,7 +151,8 @@ class PowerLaw(PathWeights):
         if not isinstance(alpha, (int, float)) or not (math.isfinite(alpha) and alpha >= 1):
             raise ValueError(f"alpha must be a number of at least 1, for E(n) = n^alpha, got {alpha!r}")
         try:
-            start = torch.as_tensor(temperature, dtype=torch.get_default_dtype()).detach().log()
+            start = torch.as_tensor(temperature).detach()
+            start = (start if start.is_floating_point() else start.to(torch.get_default_dtype())).log()
         except (TypeError, ValueError, RuntimeError):
             raise TypeError(f"temperature must be a number, or (S,) numbers, got {temperature!r}") from None
         if start.dim() > 1 or not bool(torch.isfinite(start).all()):
@@ -165,10 +173,17 @@ class PowerLaw(PathWeights):
         return self.log().exp()
 
     def log(self) -> Tensor:
+        return self.log_at(torch.arange(self.L + 1, device=self.log_temperature.device))
+
+    def log_at(self, lengths: Tensor) -> Tensor:
+        """−l^α/T at any lengths (K,), as (K,) or (K, S)."""
         beta = (-self.log_temperature).exp()
-        beta = beta.clamp(max=torch.finfo(beta.dtype).max)  # n = 0 must stay 0 however cold it is
-        n = torch.arange(self.L + 1, dtype=beta.dtype, device=beta.device)
-        return -(n**self.alpha).reshape(-1, *[1] * beta.dim()) * beta
+        beta = beta.clamp(max=torch.finfo(beta.dtype).max)  # length 0 must stay 0 however cold it is
+        energy = lengths.to(beta.dtype) ** self.alpha
+        return -energy.reshape(-1, *[1] * beta.dim()) * beta
+
+    def T(self) -> Tensor:
+        return self.temperature
 
     def reset_parameters(self) -> None:
         with torch.no_grad():

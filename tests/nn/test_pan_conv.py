@@ -1,5 +1,6 @@
 import copy
 import pickle
+from functools import partial
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given
 from torch_geometric.data import Batch, Data
 from torch_geometric.nn import GCNConv, Sequential
 
-from panconv import METHODS, Adjacency, PANConv, PowerLaw
+from panconv import MET, METHODS, Adjacency, EffectiveWalks, PANConv, PowerLaw, Walks
 from panconv.testing import assert_equivariant, assert_gradients, close
 
 EDGES = TRIANGLE_AND_TAIL
@@ -292,9 +293,13 @@ def test_temperature_is_trained(x):
     [
         ({"L": -1}, ValueError, "L must be at least 0"),
         ({"L": 1.5}, TypeError, "L must be an integer"),
-        ({"method": 8}, ValueError, "method must be one of"),
+        ({"method": 10}, ValueError, "method must be one of 1, 2, .* got 10"),
         ({"weights": [1.0, 1.0]}, ValueError, r"L\+1 = 3 entries"),
-        ({"paths": "detours"}, ValueError, "paths must be one of walks, got 'detours'"),
+        (
+            {"paths": "detours"},
+            ValueError,
+            "paths must be one of walks, shortest, self_avoiding, effective, .* got 'detours'",
+        ),
         ({"paths": ["walks"]}, ValueError, "paths must be one of walks"),
         ({"weights": torch.rand(3, 2)}, ValueError, "weights have 2 columns.*trials is None"),
         ({"weights": torch.rand(3, 2), "trials": 4}, ValueError, "weights have 2 columns.*trials is 4"),
@@ -332,3 +337,48 @@ def test_bad_calls(x):
 def test_integers_of_other_libraries(x):
     conv = PANConv(np.int64(5), np.int64(2), L=np.int64(1), method=np.int64(4))
     assert conv(x, EDGES).shape == (4, 2)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("widths", [(6, 2), (2, 6)])  # W first, W last
+@pytest.mark.parametrize("trials", [None, 3])
+def test_concat_is_the_terms_side_by_side_before_w(method, widths, trials):
+    F, out = widths
+    conv = PANConv(F, out, L=2, method=method, weights=[0.5, 1.0, 2.0], trials=trials, concat=True).double()
+    x = torch.randn(4, *([] if trials is None else [trials]), F, dtype=torch.float64)
+    adj = Adjacency.of(TRIANGLE_AND_TAIL)
+    rows = torch.arange(3)
+    expected = torch.zeros(4, *([] if trials is None else [trials]), out, dtype=torch.float64)
+    full = MET(Walks(adj, 2), torch.tensor([0.5, 1.0, 2.0], dtype=torch.float64), method)
+    for n in rows:
+        # M's own terms, each from the dense form of an operator that has that length alone.
+        w = torch.tensor([0.5, 1.0, 2.0], dtype=torch.float64) * (rows == n)
+        part = MET(Walks(adj, 2), w, method)
+        M_n = part.to_dense(torch.float64)
+        if full.rule.overall:  # its own Z in place of the sum's
+            power = 1.0 if full.rule.overall == "row" else 0.5
+            ratio = (part.partition / full.partition) ** power
+            M_n = ratio[:, None] * M_n * (1 if power == 1 else ratio[None, :])
+        W = conv.lin.weight[..., n * out : (n + 1) * out]
+        rule = "nm,mf,fo->no" if trials is None else "nm,msf,sfo->nso"
+        expected = expected + torch.einsum(rule, M_n, x, W)
+    close(conv(x, adj), expected)
+    sparse = PANConv(F, out, L=2, method=method, concat=True)
+    dense = torch.randn(4, F)
+    torch.testing.assert_close(sparse(dense.to_sparse(), adj), sparse(dense, adj))
+
+
+def test_concat_is_equivariant_and_says_so():
+    conv = PANConv(5, 3, L=2, concat=True)
+    assert "concat=True" in repr(conv)
+    assert_equivariant(conv, torch.randn(4, 5), TRIANGLE_AND_TAIL)
+    compiled = torch.compile(conv, fullgraph=True, backend="aot_eager")
+    adj, x = Adjacency.of(TRIANGLE_AND_TAIL), torch.randn(4, 5)
+    torch.testing.assert_close(conv(x, adj), compiled(x, adj))
+
+
+def test_paths_by_a_function():
+    conv = PANConv(5, 3, L=2, method=1, paths=partial(EffectiveWalks, width=0.1))
+    assert conv(torch.randn(4, 5), TRIANGLE_AND_TAIL, torch.rand(8) + 0.5).shape == (4, 3)
+    with pytest.raises(ValueError, match="use method 1 or 2"):
+        PANConv(5, 3, L=2, method=5, paths=partial(EffectiveWalks, width=0.1))

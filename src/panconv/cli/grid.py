@@ -38,7 +38,7 @@ def grid(
         str | None, typer.Option(metavar="T,T,...", help="Power laws exp(-n^alpha/T) in place of --values.")
     ] = None,
     alphas: Annotated[str, typer.Option(metavar="A,A,...", help="The exponents of the power laws.")] = "1",
-    method: Annotated[int, typer.Option(help="The paper's method, 1 to 7.")] = 5,
+    method: Annotated[int, typer.Option(help="The method: the paper's 1 to 7, or 8, 9 on the generic walk.")] = 5,
     L: Annotated[int, typer.Option("--L", help="The longest path.")] = 2,
     trials: Annotated[int, typer.Option(help="Trainings of each point.")] = 5,
     seed: Annotated[int, typer.Option(help="The first trial's seed.")] = 0,

@@ -46,7 +46,7 @@ def train(
             help="cora, citeseer, pubmed, or a folder of Planetoid files (FOLDER/NAME if several).",
         ),
     ],
-    method: Annotated[int, typer.Option(help="The paper's method, 1 to 7.")] = 5,
+    method: Annotated[int, typer.Option(help="The method: the paper's 1 to 7, or 8, 9 on the generic walk.")] = 5,
     weights: Annotated[
         str | None, typer.Option(metavar="|".join(KINDS), help="The path weights; left out, the method's own kind.")
     ] = None,

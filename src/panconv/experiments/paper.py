@@ -58,4 +58,4 @@ def reported(dataset: str, method: int, weights: str, k: Sequence[float] | None,
     if method == 5 and k is not None and k[0] == 0 and k[1] == k[2] > 0:
         return GRID_SEARCH.get(dataset)
     by_backpropagation = weights == ("boltzmann" if method in (1, 2, 7) else "free")
-    return TABLE3[method].get(dataset) if by_backpropagation else None
+    return TABLE3.get(method, {}).get(dataset) if by_backpropagation else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -10,10 +11,11 @@ from torch_geometric.nn.inits import zeros
 
 from panconv.features import SparseRows
 from panconv.graph import Adjacency
-from panconv.met import MET, METHODS, check_compatible, checked_method
+from panconv.met import MET, check_compatible, check_paths, checked_method, natural_weights
 from panconv.nn.linear import Linear
 from panconv.nn.prepared import PreparedGraph
-from panconv.paths import PATHS
+from panconv.paths import PathFamily, paths_from
+from panconv.plan import sum_of
 from panconv.validation import checked_count, checked_length
 from panconv.weights import weights_from
 
@@ -24,18 +26,24 @@ class PANConv(nn.Module):
     .. math:: \mathbf{X}' = \mathbf{M} \mathbf{X} \mathbf{W} + \mathbf{b} \qquad \text{(eq. 9)}
 
     where the MET matrix M sums over all paths up to length L, by one of the paper's seven methods. M is applied
-    exactly and never formed; W goes first when that is the smaller side.
+    exactly and never formed; W goes first when that is the smaller side. With ``concat`` the terms of M stand side by
+    side before W, as GraphSAGE's neighbourhoods do, so that each length has a matrix of its own:
+
+    .. math:: \mathbf{X}' = \big[\, \mathbf{M}_0 \mathbf{X} \,\|\, \mathbf{M}_1 \mathbf{X} \,\|\, \dots \,\|\,
+        \mathbf{M}_L \mathbf{X} \,\big] \mathbf{W} + \mathbf{b}, \qquad \textstyle\sum_n \mathbf{M}_n = \mathbf{M}
 
     Args:
         in_channels: features of a node, or -1 to take them from the first call.
         out_channels: features of a node afterwards.
         L: the longest path length; 0 is a linear layer.
-        method: 1 … 7 (see `panconv.METHODS`).
+        method: 1 … 9 (see `panconv.METHODS`).
         weights: the weight of each path length: ``"free"``, ``"boltzmann"`` or ``"power-law"`` (trained), L+1 numbers
             (fixed), or path weights such as `PowerLaw`; None for the method's natural kind.
-        paths: which paths are counted: ``"walks"``.
+        paths: which paths are counted: ``"walks"``, ``"shortest"``, ``"self_avoiding"``, ``"effective"`` (walks by the
+            effective length of a weighted graph), or a function of an `Adjacency` and L that returns them.
         bias: whether to add a trained bias.
         trials: S, to hold S independent layers side by side, each with parameters of its own.
+        concat: whether the terms stand side by side before W, a matrix a length, in place of being summed.
 
     Shapes:
         x (N, F) → (N, O); with trials, x (N, F) or (N, S, F) → (N, S, O). x may be a torch sparse tensor (N, F).
@@ -53,23 +61,26 @@ class PANConv(nn.Module):
         L: int = 2,
         method: int = 5,
         weights: object = None,
-        paths: str = "walks",
+        paths: str | Callable[[Adjacency, int], PathFamily] = "walks",
         bias: bool = True,
         trials: int | None = None,
+        concat: bool = False,
     ) -> None:
         super().__init__()
-        if not isinstance(paths, str) or paths not in PATHS:
-            raise ValueError(f"paths must be one of {', '.join(PATHS)}, got {paths!r}")
+        family = paths_from(paths)
         if in_channels != -1:
             checked_count(in_channels, "in_channels")
         if trials is not None:
             checked_count(trials, "trials")
         self.out_channels, self.trials = checked_count(out_channels, "out_channels"), trials
         self.L, self.method, self.paths = checked_length(L), checked_method(method), paths
-        self.weights = weights_from(METHODS[self.method].weights if weights is None else weights, self.L, trials)
+        check_paths(self.method, family)
+        kind = natural_weights(self.method, family) if weights is None else weights
+        self.weights = weights_from(kind, self.L, trials)
         check_compatible(self.method, self.weights)
         self._check_trials()
-        self.lin = Linear(in_channels, out_channels, trials)
+        self.concat = concat
+        self.lin = Linear(in_channels, out_channels * (self.L + 1 if concat else 1), trials)
         shape = (out_channels,) if trials is None else (trials, out_channels)
         self.bias = nn.Parameter(torch.zeros(shape)) if bias else None
         self._prepared = PreparedGraph()
@@ -87,17 +98,32 @@ class PANConv(nn.Module):
         """x through the layer, on an ``edge_index``, an `Adjacency`, or anything an `Adjacency` is made from."""
         x = self._checked_features(x)
         M = self.met(self._prepared(edge_index, edge_weight, x.shape[0]))
-        if isinstance(x, SparseRows) or self.in_channels < 0 or self.out_channels <= self.in_channels:
-            out = M.apply(self.lin(x))
+        if isinstance(x, SparseRows) or self.in_channels < 0 or self.lin.out_channels <= self.in_channels:
+            out = self._summed(M, self.lin(x))
         else:
             if self.trials is not None and x.dim() == 2:
                 x = x.unsqueeze(1).expand(-1, self.trials, -1)
-            out = self.lin(M.apply(x))
+            out = self._multiplied(M, x)
         return out if self.bias is None else out + self.bias.to(out.dtype)
+
+    def _summed(self, M: MET, xW: Tensor) -> Tensor:
+        """M·(XW); with concat Σₙ Mₙ(XWₙ), where every length takes its own part of the one recurrence."""
+        if not self.concat:
+            return M.apply(xW)
+        parts = xW.unflatten(-1, (self.L + 1, self.out_channels))
+        return sum_of(term[..., n, :] for n, term in enumerate(M.terms(parts)))
+
+    def _multiplied(self, M: MET, x: Tensor) -> Tensor:
+        """(MX)·W; with concat Σₙ (MₙX)·Wₙ."""
+        if not self.concat:
+            return self.lin(M.apply(x))
+        W = self.lin.weight.unflatten(-1, (self.L + 1, self.out_channels))  # ([S,] F, L+1, O)
+        rule = "nf,fo->no" if self.trials is None else "nsf,sfo->nso"
+        return sum_of(torch.einsum(rule, term, W[..., n, :]) for n, term in enumerate(M.terms(x)))
 
     def met(self, adj: Adjacency) -> MET:
         """The layer's operator M on a graph."""
-        return MET(PATHS[self.paths](adj, self.L), self.weights, self.method)
+        return MET(paths_from(self.paths)(adj, self.L), self.weights, self.method)
 
     def _checked_features(self, x: Any) -> Tensor | SparseRows:
         if not isinstance(x, (Tensor, SparseRows)):
@@ -117,4 +143,4 @@ class PANConv(nn.Module):
 
     def extra_repr(self) -> str:
         words = f"{self.in_channels}, {self.out_channels}, L={self.L}, method={self.method}, paths={self.paths!r}"
-        return words + (f", trials={self.trials}" if self.trials else "")
+        return words + (", concat=True" if self.concat else "") + (f", trials={self.trials}" if self.trials else "")

@@ -1,34 +1,20 @@
-"""Families of paths: G(n), where G(n)ᵢⱼ sums the weights of the paths of length n from sender j to receiver i.
-
-A family never forms G(n). It offers `terms(x)`, which yields G(0)x, G(1)x … G(L)x, each from the one before, and the
-adjoint `adjoint(v)` = Σₙ G(n)ᵀ vₙ at the same cost. `counts()` gives D_n = G(n)·1, and `scaled()` a twin whose terms
-are D_n⁻¹G(n)x, for lengths at which the counts themselves leave the range of floating point.
-"""
+"""All walks: G(n) = Aⁿ, each term from the one before, and nothing of the size of Aⁿ formed."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from itertools import islice
 
 import torch
 from torch import Tensor
 
 from panconv.csr import CSR
 from panconv.graph import Adjacency
+from panconv.paths.family import LARGEST, SMALLEST, Counts, counts_of, identity, within_range
 from panconv.spmm import spmm
 from panconv.validation import checked_length
-
-# Counts between these stay far enough inside float32 for the features and weights they are multiplied with.
-_LARGEST, _SMALLEST = 1e30, 1e-30
-
-
-class Counts(NamedTuple):
-    """The row sums D_n of G(n) by their logarithm: on Cora D₂₀₀ spans 10⁰ to 10²³²."""
-
-    log: Tensor  # (L + 1, N) float64, log |D_n|; −∞ where no path arrives
-    sign: Tensor | None  # (L + 1, N), or None where no D_n is negative
-    fit: bool  # whether every D_n and its inverse is well inside float32
+from panconv.weights import PathWeights
 
 
 class Walks:
@@ -48,14 +34,15 @@ class Walks:
     def __init__(self, adj: Adjacency, L: int) -> None:
         self.adj = Adjacency.of(adj)
         self.L = checked_length(L)
-
-    @property
-    def num_nodes(self) -> int:
-        return self.adj.num_nodes
+        self.num_nodes = self.adj.num_nodes
 
     def on(self, base: str) -> Walks:
         """The same walks on another base: A, A+I or Â."""
         return Walks(self.adj.base(base), self.L)
+
+    def ready(self, weights: PathWeights) -> tuple[Walks, PathWeights]:
+        """What is summed, and with what weights: nothing has to be built."""
+        return self, weights
 
     def terms(self, x: Tensor) -> Iterator[Tensor]:
         """G(0)x, G(1)x … G(L)x for x (N, …)."""
@@ -63,6 +50,10 @@ class Walks:
         for _ in range(self.L):
             x = spmm(*self.adj.operands(x.dtype), x)
             yield x
+
+    def term(self, n: int, x: Tensor) -> Tensor:
+        """Aⁿx alone, by n products."""
+        return next(islice(self.terms(x), n, None))
 
     def adjoint(self, v: Sequence[Tensor | None]) -> Tensor:
         """Σₙ G(n)ᵀ vₙ by Horner's scheme; None stands for a vₙ of zeros."""
@@ -89,15 +80,12 @@ class Walks:
         ones = torch.ones(self.num_nodes, dtype=torch.float64, device=self.adj.device)
         D = torch.stack(list(self.terms(ones)))
         if not torch.compiler.is_compiling():
-            size = D.detach().abs()
-            fit = bool(((size == 0) | ((size >= _SMALLEST) & (size <= _LARGEST))).all())
+            fit = within_range(D)
         else:  # no looking at values while tracing: bounds known from the graph decide
             growth, decay = math.log(max(self.adj.growth, 1.0)), math.log(min(max(self.adj.decay, 1e-300), 1.0))
-            fit = self.L * growth < math.log(_LARGEST) and self.L * decay > math.log(_SMALLEST)
+            fit = self.L * growth < math.log(LARGEST) and self.L * decay > math.log(SMALLEST)
         if fit:
-            zero = D == 0
-            log = D.abs().masked_fill(zero, 1).log().masked_fill(zero, -torch.inf)
-            return Counts(log, D.detach().sign() if self.adj.is_signed else None, fit)
+            return counts_of(D, self.adj.is_signed, fit)
         if self.adj.is_signed:
             raise ValueError(
                 f"L = {self.L} is too long for a graph with negative edge weights: its path sums leave the range of "
@@ -137,6 +125,9 @@ class ScaledWalks:
             x = spmm(*self._step(n, x.dtype), x)
             yield x
 
+    def term(self, n: int, x: Tensor) -> Tensor:
+        return next(islice(self.terms(x), n, None))
+
     def adjoint(self, v: Sequence[Tensor | None]) -> Tensor:
         def back(x: Tensor, n: int) -> Tensor:
             p, p_t = self._step(n, x.dtype)
@@ -159,9 +150,6 @@ class ScaledWalks:
         return a._replace(value=value.to(dtype)), a_t._replace(value=value_t.to(dtype))
 
 
-PATHS = {"walks": Walks}
-
-
 def _exp(log: Tensor) -> Tensor:
     """exp that stays finite: only an edge of weight 0 can have a larger factor, and 0 times anything is to be 0."""
     return log.clamp(max=700).exp()
@@ -179,9 +167,8 @@ def _horner(v: Sequence[Tensor | None], back: Callable[[Tensor, int], Tensor]) -
 
 
 def _powers(N: int, dtype: torch.dtype, steps: list[CSR], device: torch.device) -> Iterator[Tensor]:
-    nodes = torch.arange(N, device=device)
-    product = torch.sparse_coo_tensor(torch.stack([nodes, nodes]), torch.ones(N, dtype=dtype, device=device), (N, N))
-    yield product.coalesce()
+    product = identity(N, dtype, device)
+    yield product
     for step in steps:
         index = torch.stack([step.row(), step.col.long()])
         matrix = torch.sparse_coo_tensor(index, step.value, (N, N))

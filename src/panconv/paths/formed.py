@@ -1,0 +1,225 @@
+"""Families whose G(n) must be formed: a path that has to know where it has been is no power of a matrix.
+
+G(n) is built once per graph and kept with it, for a block of receivers at a time, so that what is held besides the
+result stays small. The memory of the result is estimated first, from a sample of the receivers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import TypeVar
+
+import psutil
+import torch
+from torch import Tensor
+from tqdm import tqdm
+
+from panconv.csr import CSR, compress, narrow, order_by_column
+from panconv.graph import Adjacency
+from panconv.paths.family import Counts, counts_of, identity, within_range
+from panconv.spmm import spmm
+from panconv.validation import checked_length
+from panconv.weights import PathWeights
+
+_SAMPLE = 256  # receivers from which the size of the result is estimated
+_BLOCK = 2**21  # extensions of paths that are held at once
+_BYTES_AN_EXTENSION = 64  # node, value, key, and what sorting them takes; a node a step comes on top
+_BYTES_AN_ENTRY = 40  # column and value, twice while blocks are joined, and the copy in x's dtype
+_SHARE_OF_MEMORY = 0.75
+
+Entries = tuple[Tensor, Tensor, Tensor]  # row (from 0 in its block), column, value
+Self = TypeVar("Self", bound="FormedPaths")
+
+
+class FormedPaths:
+    """Base of the families that keep G(1) … G(L) as sparse matrices; a family says how paths grow.
+
+    Args:
+        adj: the graph, or anything an `Adjacency` is made from.
+        L: the longest length, at least 0.
+        memory_limit: bytes that building and holding G(n) may take; None for three quarters of what is free.
+    """
+
+    name: str  # in messages
+    merges: bool  # whether paths that meet are one entry from there on: then a step is at most the edges a receiver
+
+    def __init__(self, adj: Adjacency, L: int, memory_limit: int | None = None) -> None:
+        self.adj = Adjacency.of(adj)
+        self.L = checked_length(L)
+        self.memory_limit = memory_limit
+
+    @property
+    def num_nodes(self) -> int:
+        return self.adj.num_nodes
+
+    def on(self: Self, base: str) -> Self:
+        """The same paths, their weights multiplied along another base: A, A+I, Â …"""
+        return type(self)(self.adj.base(base), self.L, self.memory_limit)
+
+    def ready(self, weights: PathWeights) -> tuple[FormedTerms, PathWeights]:
+        """What is summed, with what weights: G(n) itself, built where it was not yet."""
+        return self.formed(), weights
+
+    def terms(self, x: Tensor) -> Iterator[Tensor]:
+        """G(0)x, G(1)x … G(L)x for x (N, …)."""
+        return self.formed().terms(x)
+
+    def counts(self) -> Counts:
+        """D_n = G(n)·1, kept with the graph."""
+        return self.formed().counts()
+
+    def formed(self) -> FormedTerms:
+        """G(1) … G(L), kept with the graph."""
+        key = (self.name, self.L)
+        if torch.compiler.is_compiling() and key not in self.adj._cache:
+            raise ValueError(f"{self.name} paths are built in eager mode: call the layer once before compiling it")
+        return self.adj.cached(key, self._build)
+
+    # ------------------------------------------------------------------ building
+
+    def grow(self, edges: CSR, receivers: Tensor, L: int) -> Iterator[Entries]:
+        """The entries of G(1) … G(L) in the rows of some receivers, each in the order of row, column."""
+        raise NotImplementedError
+
+    def _build(self) -> FormedTerms:
+        edges, N = _without_loops(self.adj), self.num_nodes
+        walks = _walks_at_most(edges, self.L, self.merges)
+        self._check_memory(edges, walks)
+        parts: list[list[Entries]] = [[] for _ in range(self.L)]
+        with tqdm(total=N, desc=f"{self.name} paths", unit="nodes", delay=1, disable=None, leave=False) as bar:
+            start = 0
+            for end in _block_ends(walks):
+                receivers = torch.arange(start, end, device=self.adj.device)
+                for part, (row, col, value) in zip(parts, self.grow(edges, receivers, self.L), strict=True):
+                    part.append((narrow(row + start, N), narrow(col, N), value))
+                bar.update(end - start)
+                start = end
+        G = []
+        for part in parts:  # one length at a time, each let go before the next is joined
+            G.append(_joined(part, N, self.adj))
+            part.clear()
+        ones = torch.ones(N, dtype=torch.float64, device=self.adj.device)
+        D = torch.stack([ones, *(spmm(*matrix.operands(torch.float64), ones) for matrix in G)])
+        return FormedTerms(self.adj, G, counts_of(D, self.adj.is_signed, within_range(D)))
+
+    def _check_memory(self, edges: CSR, walks: Tensor) -> None:
+        """Refuses a graph whose G(n), or whose widest block, would not fit."""
+        N = self.num_nodes
+        limit = self.memory_limit or int(_SHARE_OF_MEMORY * _free_bytes(self.adj.device))
+        each = _BYTES_AN_ENTRY * (1 if self.adj.is_symmetric else 2)
+        block = max(_BLOCK, float(walks.max()) if N else 0) * (_BYTES_AN_EXTENSION + 8 * self.L)
+        if block <= limit:
+            spread = torch.linspace(0, N - 1, min(N, _SAMPLE), device=self.adj.device).long().unique()
+            sizes = torch.zeros(len(spread), dtype=torch.float64, device=self.adj.device)
+            start = 0
+            for end in _block_ends(walks[spread]) if N * N * self.L * each > limit else ():
+                for row, _, _ in self.grow(edges, spread[start:end], self.L):
+                    sizes += torch.bincount(row + start, minlength=len(spread))
+                start = end
+            error = float(sizes.std()) / math.sqrt(len(spread)) if len(spread) > 1 else 0.0
+            needed = N * (float(sizes.mean()) + 2 * error) * each + block if N else 0.0
+        else:
+            needed = block
+        if needed > limit:
+            raise ValueError(
+                f"{self.name} paths up to L = {self.L} on {N:,} nodes would take about {needed / 2**30:.1f} GiB, more "
+                f"than the {limit / 2**30:.1f} GiB allowed: use a smaller L, walks (which are never formed), or raise "
+                "memory_limit"
+            )
+
+
+class FormedTerms:
+    """G(1) … G(L) as matrices, applied."""
+
+    def __init__(self, adj: Adjacency, G: list[Adjacency], counts: Counts) -> None:
+        self.adj, self.num_nodes, self.G, self._counts = adj, adj.num_nodes, G, counts
+
+    def terms(self, x: Tensor) -> Iterator[Tensor]:
+        return (self.term(n, x) for n in range(len(self.G) + 1))
+
+    def term(self, n: int, x: Tensor) -> Tensor:
+        return x if n == 0 else spmm(*self.G[n - 1].operands(x.dtype), x)
+
+    def adjoint(self, v: Sequence[Tensor | None]) -> Tensor:
+        total = v[0]
+        for n, term in enumerate(v[1:]):
+            if term is not None:
+                a, a_t = self.G[n].operands(term.dtype)
+                back = spmm(a_t, a, term)
+                total = back if total is None else total + back
+        assert total is not None
+        return total
+
+    def matrices(self, dtype: torch.dtype) -> Iterator[Tensor]:
+        N = self.num_nodes
+        yield identity(N, dtype, self.adj.device)
+        for G in self.G:
+            a, _ = G.operands(dtype)
+            yield torch.sparse_coo_tensor(torch.stack([G.row, a.col.long()]), a.value, (N, N), is_coalesced=True)
+
+    def counts(self) -> Counts:
+        return self._counts
+
+    def scaled(self) -> FormedTerms:
+        """The twin D_n⁻¹G(n), whose rows sum to 1."""
+        rows = zip(self.G, self._counts.log[1:], strict=True)
+        return FormedTerms(self.adj, [_row_scaled(G, log) for G, log in rows], self._counts)
+
+
+def extended(edges: CSR, last: Tensor) -> tuple[Tensor, Tensor]:
+    """Every step on from where paths stand: which path, and along which edge."""
+    degree = edges.crow.diff()[last].long()
+    path = torch.repeat_interleave(torch.arange(len(last), device=last.device), degree)
+    first = torch.repeat_interleave(edges.crow[last].long() - (degree.cumsum(0) - degree), degree)
+    return path, first + torch.arange(len(path), device=last.device)
+
+
+def merged(row: Tensor, col: Tensor, value: Tensor, N: int) -> Entries:
+    """Paths between the same two nodes as one entry, in the order of row, column."""
+    key, entry = torch.unique(row * N + col, return_inverse=True)
+    total = value.new_zeros(len(key)).index_add(0, entry, value)
+    return key // max(N, 1), key % max(N, 1), total
+
+
+def _without_loops(adj: Adjacency) -> CSR:
+    """The edges a path may take, with float64 values: no self-loops, and none of weight 0, which join nothing."""
+    a, _ = adj.operands(torch.float64)
+    keep = (adj.row != adj.col) & (a.value.detach() != 0)
+    return CSR(compress(adj.row[keep], adj.num_nodes), a.col[keep].long(), a.value[keep])
+
+
+def _walks_at_most(edges: CSR, L: int, merges: bool) -> Tensor:
+    """An upper bound on the steps by which the paths to each receiver grow at once, (N,)."""
+    N = edges.crow.numel() - 1
+    walks = torch.ones(N, dtype=torch.float64, device=edges.col.device)
+    row = edges.row()
+    for _ in range(L):
+        walks = torch.zeros_like(walks).index_add(0, row, walks[edges.col]).clamp(max=1e18)
+    return walks.clamp(max=len(edges.col)) if merges else walks
+
+
+def _block_ends(walks: Tensor) -> list[int]:
+    """Where blocks of receivers end, so that each grows by about `_BLOCK` steps at most."""
+    block = (walks.cumsum(0) / _BLOCK).floor()
+    changes = (block.diff() > 0).nonzero().squeeze(1) + 1
+    return [*changes.tolist(), len(walks)] if len(walks) else []
+
+
+def _joined(parts: list[Entries], N: int, adj: Adjacency) -> Adjacency:
+    """The matrix whose rows came in blocks. That of a symmetric graph is symmetric, to rounding."""
+    nothing = torch.empty(0, device=adj.device)
+    row, col, value = (torch.cat(part) for part in zip(*parts, strict=True)) if parts else (nothing.long(),) * 3
+    crow = narrow(compress(row, N), max(N, len(col)))
+    col = col.to(crow.dtype)
+    return Adjacency(crow, col, value, transposed=None if adj.is_symmetric else order_by_column(crow, col, N))
+
+
+def _row_scaled(G: Adjacency, log: Tensor) -> Adjacency:
+    a, _ = G.operands(torch.float64)
+    value = a.value * torch.exp(-log.masked_fill(log == -torch.inf, 0))[G.row]
+    return Adjacency(G.crow, G.col, value, transposed=order_by_column(G.crow, G.col, G.num_nodes))
+
+
+def _free_bytes(device: torch.device) -> int:
+    return torch.cuda.mem_get_info(device)[0] if device.type == "cuda" else psutil.virtual_memory().available

@@ -1,0 +1,49 @@
+"""Shortest paths: G(n)ᵢⱼ counts them where the distance is n, and is 0 elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import torch
+from torch import Tensor
+
+from panconv.csr import CSR
+from panconv.paths.formed import Entries, FormedPaths, extended, merged
+
+
+class ShortestPaths(FormedPaths):
+    """All shortest paths up to length L: G(n)ᵢⱼ is their number where j is n hops from i, else 0; G(0) = I.
+
+    The frontier of a breadth-first search, one level a step: G(n) = G(n−1)·A where no shorter path was found.
+    "Shortest" counts hops; on a weighted graph each path counts with the product of its edges' weights. A self-loop is
+    part of no shortest path. G(n) is formed, once per graph.
+
+    Args:
+        adj: the graph, or anything an `Adjacency` is made from.
+        L: the longest length, at least 0.
+        memory_limit: bytes that building and holding G(n) may take; None for three quarters of what is free.
+
+    >>> square = torch.tensor([[0, 1, 1, 2, 2, 3, 3, 0], [1, 0, 2, 1, 3, 2, 0, 3]])
+    >>> torch.stack(list(ShortestPaths(square, L=3).terms(torch.eye(4))))[:, 0]  # to node 0, by length
+    tensor([[1., 0., 0., 0.],
+            [0., 1., 0., 1.],
+            [0., 0., 2., 0.],
+            [0., 0., 0., 0.]])
+    """
+
+    name = "shortest"
+    merges = True
+
+    def grow(self, edges: CSR, receivers: Tensor, L: int) -> Iterator[Entries]:
+        N = edges.crow.numel() - 1
+        row = torch.arange(len(receivers), device=receivers.device)
+        col, value = receivers, edges.value.new_ones(len(receivers))
+        seen = row * N + col
+        for _ in range(L):
+            path, edge = extended(edges, col)
+            row, col, value = merged(row[path], edges.col[edge], value[path] * edges.value[edge], N)
+            key = row * N + col
+            new = ~torch.isin(key, seen, assume_unique=True)
+            row, col, value = row[new], col[new], value[new]
+            seen = torch.cat([seen, key[new]])
+            yield row, col, value

@@ -1,0 +1,123 @@
+"""The thermodynamics of a graph: partition function, and what follows from it at every node.
+
+A path of length n to node i is in the state of energy E(n) = −T·log wₙ, of which there are D_n(i), so that it is taken
+with probability wₙ/Zᵢ. All of it is computed from logarithms: counts may run to 10²³².
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from panconv.paths.family import CountedTerms, Counts, PathFamily
+from panconv.weights import PathWeights
+
+
+class Thermodynamics:
+    """The node quantities of `MET`: each (N,), or (N, S) for the weights of S trials."""
+
+    paths: PathFamily
+    weights: PathWeights
+
+    @property
+    def log_partition(self) -> Tensor:
+        """log Z: finite wherever Z > 0, however long the paths."""
+        terms, weights = self._ready()
+        return log_partition(weights, terms.counts())
+
+    @property
+    def partition(self) -> Tensor:
+        """Zᵢ = Σₙ wₙ D_n(i) (eq. 4)."""
+        terms, weights = self._ready()
+        counts, w = terms.counts(), weights().unsqueeze(1)
+        if not counts.fit:
+            return log_partition(weights, counts).exp().to(w.dtype)
+        D = counts.log.exp() if counts.sign is None else counts.log.exp() * counts.sign
+        return (w.double() * match(D, w.dim())).sum(0).to(w.dtype)
+
+    def shares(self) -> Tensor:
+        """p(n; i) = wₙ D_n(i) / Zᵢ (eq. 2), the probability that a path to i has length n, (L+1, N[, S]), float64."""
+        terms, weights = self._ready()
+        counts, w = terms.counts(), weights().unsqueeze(1)
+        share = weights.log().double().unsqueeze(1) + match(counts.log, w.dim())
+        return signs(weights, counts) * divided(share, log_partition(weights, counts), 1.0).exp()
+
+    @property
+    def mean_path_length(self) -> Tensor:
+        """⟨n⟩ᵢ = Σₙ n p(n; i): how far node i looks. On a graph with effective lengths, the mean of those."""
+        mean = getattr(self.paths, "mean_length", None)
+        if mean is not None:
+            return mean(self.weights)
+        p = self.shares()
+        n = torch.arange(p.size(0), dtype=p.dtype, device=p.device)
+        return torch.tensordot(n, p, dims=1).to(self.weights().dtype)
+
+    @property
+    def path_entropy(self) -> Tensor:
+        """Sᵢ = −Σ p log p over the single paths to i, log Zᵢ + ⟨E⟩ᵢ/T: how many paths it listens to is exp S.
+
+        On a weighted graph a path of weight v counts as v paths.
+        """
+        self._check_probabilities()
+        return (self.log_partition.double() + self._energy()).to(self.weights().dtype)
+
+    @property
+    def free_energy(self) -> Tensor:
+        """Fᵢ = −T log Zᵢ = ⟨E⟩ᵢ − T·Sᵢ; T is 1 for weights that have no temperature."""
+        self._check_probabilities()
+        return (-self.weights.T() * self.log_partition).to(self.weights().dtype)
+
+    def _energy(self) -> Tensor:
+        """⟨E⟩ᵢ/T, float64."""
+        law = getattr(self.paths, "mean_energy", None)
+        if law is not None:
+            return law(self.weights)
+        p = self.shares()
+        energy = -self.weights.log().double().unsqueeze(1)
+        # A length with w = 0 is never taken: 0 · ∞ is 0 here.
+        return (p * energy.masked_fill(energy == torch.inf, 0)).sum(0)
+
+    def _ready(self) -> tuple[CountedTerms, PathWeights]:
+        return self.paths.ready(self.weights)
+
+    def _check_probabilities(self) -> None:
+        if not self.weights.positive or self.paths.adj.is_signed:
+            raise ValueError("entropy and free energy need path weights and edge weights that are not negative")
+
+
+def log_partition(weights: PathWeights, counts: Counts) -> Tensor:
+    """log Σₙ wₙ D_n(i), shifted by its largest term; −∞ where no path arrives."""
+    log_w = weights.log().to(counts.log.dtype).unsqueeze(1)
+    terms = log_w + match(counts.log, log_w.dim())  # (L+1, N[, S])
+    largest = finite(terms.detach().amax(0))
+    sign = signs(weights, counts)
+    total = (sign * (terms - largest).exp()).sum(0)
+    if isinstance(sign, Tensor) and not torch.compiler.is_compiling() and bool((total < 0).any()):
+        raise ValueError(
+            f"the partition function Z is negative at node {int((total < 0).nonzero()[0, 0])}: negative edge "
+            "weights or path weights outweigh the positive ones; use positive ones, or a method without Z (3 to 6)"
+        )
+    empty = total == 0
+    return (largest + total.masked_fill(empty, 1).log()).masked_fill(empty, -torch.inf)
+
+
+def signs(weights: PathWeights, counts: Counts) -> Tensor | float:
+    """The signs of wₙ D_n, or 1 where none is negative."""
+    w = weights().detach().unsqueeze(1)
+    sign: Tensor | float = 1.0 if weights.positive else w.sign()
+    return sign if counts.sign is None else sign * match(counts.sign, w.dim())
+
+
+def divided(log: Tensor, log_Z: Tensor, power: float) -> Tensor:
+    """The logarithm of exp(log) / Z^power, where 1/0 is 0."""
+    return (log - power * finite(log_Z)).masked_fill(log_Z == -torch.inf, -torch.inf)
+
+
+def finite(log: Tensor) -> Tensor:
+    """0 in place of −∞, for what is masked afterwards."""
+    return log.masked_fill(log == -torch.inf, 0)
+
+
+def match(per_length: Tensor, dim: int) -> Tensor:
+    """(L+1, N) as (L+1, N) or (L+1, N, 1)."""
+    return per_length.unsqueeze(-1) if dim == 3 else per_length

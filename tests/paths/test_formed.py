@@ -1,0 +1,162 @@
+"""Shortest and self-avoiding paths: against enumeration, on lattices and trees, under every method, within memory."""
+
+from functools import partial
+
+import networkx as nx
+import pytest
+import torch
+from graphs import TRIANGLE_AND_TAIL, dense_base, dense_met, enumerated, graphs
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from panconv import MET, METHODS, Adjacency, Fixed, PANConv, SelfAvoidingPaths, ShortestPaths, Walks
+from panconv.graph import BASES
+from panconv.paths import formed
+from panconv.testing import assert_equivariant, assert_gradients, assert_operator, close
+
+FAMILIES = {"shortest": ShortestPaths, "self_avoiding": SelfAvoidingPaths}
+kinds = pytest.mark.parametrize("kind", FAMILIES)
+
+
+def adjacency(graph, **changed):
+    return Adjacency.from_edge_index(graph.edge_index, graph.edge_weight, graph.num_nodes)
+
+
+def undirected(graph):
+    graph = nx.convert_node_labels_to_integers(graph)
+    edges = torch.tensor(list(graph.edges)).T
+    return Adjacency.from_edge_index(torch.cat([edges, edges.flip(0)], dim=1), num_nodes=len(graph))
+
+
+def dense(family):
+    return torch.stack(list(family.terms(torch.eye(family.num_nodes, dtype=torch.float64))))
+
+
+@kinds
+@given(graphs(max_nodes=6), st.integers(0, 4), st.sampled_from(BASES))
+def test_every_path_is_counted(kind, graph, L, base):
+    counted = FAMILIES[kind](adjacency(graph), L).on(base)
+    expected = enumerated(dense_base(graph.dense(), base), L, kind)
+    close(dense(counted), torch.stack(expected))
+    close(counted.counts().log.exp(), torch.stack(expected).sum(2))
+
+
+@kinds
+@settings(max_examples=30)
+@given(graphs(max_nodes=5, zeros=False), st.integers(0, 3), st.sampled_from(sorted(METHODS)), st.data())
+def test_every_method_takes_them(kind, graph, L, method, data):
+    w = torch.tensor([data.draw(st.floats(0.25, 2)) for _ in range(L + 1)], dtype=torch.float64)
+    M = MET(FAMILIES[kind](adjacency(graph), L), w, method)
+    expected, Z = dense_met(graph.dense(), w, method, partial(enumerated, kind=kind))
+    close(M.to_dense(torch.float64), expected)
+    close(M.partition, Z)
+    assert_operator(M)
+
+
+@kinds
+def test_many_blocks_are_one(kind, monkeypatch):
+    adj = undirected(nx.gnm_random_graph(40, 90, seed=1))
+    whole = dense(FAMILIES[kind](adj, 3))
+    monkeypatch.setattr(formed, "_BLOCK", 50)
+    close(dense(FAMILIES[kind](adj.detach(), 3)), whole)  # a copy of the cache is shared: build anew below
+    fresh = undirected(nx.gnm_random_graph(40, 90, seed=1))
+    close(dense(FAMILIES[kind](fresh, 3)), whole)
+
+
+def test_on_a_square_lattice_they_agree_for_two_steps_and_not_for_three():
+    adj = undirected(nx.grid_2d_graph(7, 7))
+    shortest, avoiding = dense(ShortestPaths(adj, 3)), dense(SelfAvoidingPaths(adj, 3))
+    close(shortest[:3], avoiding[:3])
+    centre = 3 * 7 + 3
+    assert avoiding[3, centre].sum() == 36  # self-avoiding walks of 3 steps on the square lattice
+    assert shortest[3, centre].sum() == 28  # 4 straight and 8 · 3 bent: 2³⁺² − 4
+    assert avoiding[3, centre, centre + 1] == 2  # around the two squares beside the edge
+
+
+@given(st.integers(2, 9), st.integers(0, 100))
+def test_on_a_tree_all_paths_are_shortest(N, seed):
+    adj = undirected(nx.random_labeled_tree(N, seed=seed))
+    close(dense(ShortestPaths(adj, N)), dense(SelfAvoidingPaths(adj, N)))
+    assert dense(ShortestPaths(adj, N)).sum() == N * N  # one path between any two nodes
+
+
+@kinds
+def test_gradients_reach_edge_weights_through_long_products(kind):
+    weight = torch.rand(8, dtype=torch.float64) + 0.5
+    weight.requires_grad_()
+    x = torch.randn(4, 2, dtype=torch.float64)
+    for method in METHODS:
+
+        def apply(method=method):
+            adj = Adjacency.from_edge_index(TRIANGLE_AND_TAIL, weight)
+            return MET(FAMILIES[kind](adj, 2), Fixed(torch.ones(3, dtype=torch.float64)), method) @ x
+
+        assert_gradients(apply, weight)
+
+
+@kinds
+def test_the_layer_takes_them_by_name(kind):
+    conv = PANConv(5, 3, L=3, method=2, paths=kind)
+    x = torch.randn(4, 5)
+    assert_equivariant(conv, x, TRIANGLE_AND_TAIL)
+    adj = Adjacency.from_edge_index(TRIANGLE_AND_TAIL)
+    close(conv(x, adj), MET(FAMILIES[kind](adj, 3), conv.weights, 2) @ conv.lin(x) + conv.bias)
+    compiled = torch.compile(conv, fullgraph=True, backend="aot_eager")
+    torch.testing.assert_close(compiled(x, adj), conv(x, adj))
+
+
+@kinds
+def test_counts_beyond_float32_are_still_exact(kind):
+    """Weights of 1e9 along a line: products of four leave the range in which float32 is safe."""
+    line = torch.tensor([[0, 1, 2, 3], [1, 2, 3, 4]])
+    adj = Adjacency.from_edge_index(line, torch.full((4,), 1e9, dtype=torch.float64))
+    family = FAMILIES[kind](adj, 4)
+    assert not family.counts().fit
+    for method in (1, 3):
+        w = torch.tensor([1e9**-n for n in range(5)], dtype=torch.float64)
+        expected, _ = dense_met(adj.to_dense(torch.float64), w, method, partial(enumerated, kind=kind))
+        close(MET(family, w, method).to_dense(torch.float64), expected)
+
+
+@kinds
+def test_a_graph_that_would_not_fit_is_refused_with_an_estimate(kind):
+    adj = undirected(nx.barabasi_albert_graph(3000, 5, seed=0))
+    with pytest.raises(ValueError, match=r"L = 4 on 3,000 nodes would take about \d+\.\d GiB.*smaller L, walks"):
+        FAMILIES[kind](adj, 4, memory_limit=2**28).counts()
+    # The estimate is of the right size: two thirds to one and a half of what is held in the end, and what blocks take.
+    family = FAMILIES[kind](adj, 3)
+    held = sum(G.num_edges for G in family.formed().G) * formed._BYTES_AN_ENTRY
+    walks = formed._walks_at_most(formed._without_loops(adj), 3, family.merges)
+    block = max(formed._BLOCK, float(walks.max())) * (formed._BYTES_AN_EXTENSION + 8 * 3)
+    limit = int(block + held / 1.5)
+    fresh = undirected(nx.barabasi_albert_graph(3000, 5, seed=0))
+    with pytest.raises(ValueError, match="would take about"):
+        FAMILIES[kind](fresh, 3, memory_limit=limit).counts()
+    assert FAMILIES[kind](fresh, 3, memory_limit=int(block + held * 1.5)).counts().fit
+
+
+@kinds
+def test_compiling_before_building_is_refused(kind):
+    conv = PANConv(5, 3, L=2, paths=kind)
+    adj = Adjacency.from_edge_index(TRIANGLE_AND_TAIL)
+    with pytest.raises(Exception, match="eager mode"):
+        torch.compile(conv, fullgraph=True, backend="aot_eager")(torch.randn(4, 5), adj)
+
+
+def test_unknown_paths_are_refused():
+    with pytest.raises(
+        ValueError, match="paths must be one of walks, shortest, self_avoiding, effective, or a function"
+    ):
+        PANConv(5, 3, paths="longest")
+
+
+def test_simplified_and_full_layer_agree_on_regular_graphs_alone():
+    """Eq. 10 with k(n) = wₙ dⁿ / Σ wₘ dᵐ is eq. 9 where every node has degree d."""
+    w = torch.tensor([1.0, 0.5, 0.25, 0.125], dtype=torch.float64)
+    regular, irregular = undirected(nx.random_regular_graph(4, 12, seed=0)), Adjacency.of(TRIANGLE_AND_TAIL)
+    for adj, equal in ((regular, True), (irregular, False)):
+        full = MET(Walks(adj, 3), w, method=1)
+        k = full.path_weights.mean(1)
+        difference = full.to_dense(torch.float64) - MET(Walks(adj, 3), k, method=3).to_dense(torch.float64)
+        assert (float(difference.abs().max()) < 1e-12) == equal
+        assert equal == (float(full.path_weights.std(1).max()) < 1e-12)

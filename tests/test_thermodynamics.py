@@ -1,0 +1,147 @@
+"""The thermodynamics of a graph against enumeration, its identities, and the limits of the temperature."""
+
+from itertools import pairwise, product
+
+import networkx as nx
+import pytest
+import torch
+from graphs import TRIANGLE_AND_TAIL, graphs
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from panconv import MET, METHODS, Adjacency, Boltzmann, EffectiveWalks, Fixed, PowerLaw, Walks, load
+from panconv.testing import close
+
+
+def law(L, alpha, T):
+    return PowerLaw(L, alpha, torch.tensor(T, dtype=torch.float64))
+
+
+@settings(max_examples=40)
+@given(graphs(min_nodes=1, max_nodes=4, weighted=False), st.integers(0, 3), st.floats(1, 2), st.floats(0.3, 5))
+def test_every_quantity_against_the_single_paths(graph, L, alpha, T):
+    adj = Adjacency.from_edge_index(graph.edge_index, None, graph.num_nodes)
+    A, N = graph.dense(), graph.num_nodes
+    M = MET(Walks(adj, L), law(L, alpha, T), method=1)
+    for i in range(N):
+        walks = [s for n in range(L + 1) for s in product(range(N), repeat=n + 1) if s[0] == i]
+        lengths = torch.tensor([float(len(s) - 1) for s in walks if all(A[a, b] for a, b in pairwise(s))]).double()
+        factor = (-(lengths**alpha) / T).exp()
+        p = factor / factor.sum()
+        close(M.partition[i], factor.sum())
+        close(M.mean_path_length[i], (p * lengths).sum())
+        close(M.path_entropy[i], -(p * p.log()).sum())
+        close(M.free_energy[i], -T * factor.sum().log())
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("alpha", [1.0, 2.0])
+def test_free_energy_is_energy_less_heat_and_its_slope_the_entropy(weighted, alpha):
+    """F = ⟨E⟩ − TS and S = −∂F/∂T, on walks and on effective lengths."""
+    w = torch.tensor([1.0, 1.0, 0.5, 0.5, 2.0, 2.0, 1.0, 1.0], dtype=torch.float64)
+    adj = Adjacency.from_edge_index(TRIANGLE_AND_TAIL, w if weighted else None)
+    family = EffectiveWalks(adj, 3) if weighted else Walks(adj, 3)
+    T = torch.tensor(1.3, dtype=torch.float64)
+
+    def free_energy(T):
+        return MET(family, law(3, alpha, float(T)), 1).free_energy
+
+    M = MET(family, law(3, alpha, 1.3), 1)
+    close(M.free_energy, T * M._energy() - T * M.path_entropy)
+    step = 1e-5
+    slope = (free_energy(T + step) - free_energy(T - step)) / (2 * step)
+    torch.testing.assert_close(M.path_entropy, -slope, rtol=1e-6, atol=1e-6)
+
+
+def test_long_paths_stay_finite_on_cora():
+    data = load("cora")
+    M = MET(Walks(data.edge_index, L=200), Boltzmann([0.0] * 201), method=2)
+    for quantity in (M.log_partition, M.mean_path_length, M.path_entropy, M.free_energy):
+        assert quantity.shape == (2708,)
+        assert bool(quantity.isfinite().all())
+    # All paths weigh alike, so the entropy is that of a uniform choice among Z paths.
+    torch.testing.assert_close(M.path_entropy, M.log_partition.float())
+
+
+def test_trials_have_a_column_each():
+    walks = Walks(TRIANGLE_AND_TAIL, 2)
+    both = MET(walks, PowerLaw(2, 1.0, [0.5, 2.0]), 1)
+    for s, T in enumerate([0.5, 2.0]):
+        one = MET(walks, PowerLaw(2, 1.0, T), 1)
+        for name in ("mean_path_length", "path_entropy", "free_energy"):
+            torch.testing.assert_close(getattr(both, name)[:, s], getattr(one, name))
+
+
+def test_negative_weights_have_no_entropy():
+    with pytest.raises(ValueError, match="not negative"):
+        _ = MET(Walks(TRIANGLE_AND_TAIL, 1), Fixed([2.0, -0.1]), 1).path_entropy
+
+
+# ---------------------------------------------------------------------- the limits of the temperature
+
+connected = nx.connected_watts_strogatz_graph(12, 4, 0.3, seed=1)
+EDGES = torch.tensor([*connected.edges, *[(b, a) for a, b in connected.edges]]).T
+ADJ = Adjacency.of(EDGES)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_cold_operator_is_the_identity(method):
+    """T → 0: only the path of length 0 is left, an MLP."""
+    for T in (1e-2, 1e-30):
+        for family in (Walks(ADJ, 4), *([EffectiveWalks(ADJ, 4)] if method in (1, 2) else [])):
+            close(MET(family, law(4, 1.0, T), method).to_dense(torch.float64), torch.eye(12, dtype=torch.float64))
+
+
+def limits(adj):
+    """What the operators tend to for T → ∞ and L → ∞ (docs/temperature.md), from dense eigenvectors."""
+    A = adj.to_dense(torch.float64)
+    psi = torch.linalg.eigh(A)[1][:, -1].abs()
+    v = (A.sum(1) + 1).sqrt()
+    d = A.sum(1)
+    rows, ones = psi / psi.sum(), torch.ones(len(A), dtype=torch.float64)
+    roots = psi.sqrt() / psi.sum().sqrt()
+    return {
+        1: torch.outer(ones, rows),
+        2: torch.outer(roots, roots),
+        3: torch.outer(ones, rows),
+        4: torch.outer(ones, rows),
+        5: torch.outer(v, v) / v.square().sum(),
+        6: torch.outer(roots, roots),
+        7: torch.outer(ones, v / v.sum()),
+        8: torch.outer(ones, d / d.sum()),
+        9: torch.outer(d.sqrt(), d.sqrt()) / d.sum(),
+    }
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_hot_operator_of_long_paths_is_of_rank_one(method):
+    """1 and 2 come there exponentially; where every length counts alike (all others), the error falls like 1/L."""
+
+    def error(L):
+        w = torch.ones(L + 1, dtype=torch.float64) / (1 if METHODS[method].overall else L + 1)
+        return float((MET(Walks(ADJ, L), w, method).to_dense(torch.float64) - limits(ADJ)[method]).abs().max())
+
+    if method in (1, 2):
+        assert error(60) < 1e-6
+        assert error(30) < 1e-2 * error(15)
+    else:
+        assert error(400) == pytest.approx(error(200) / 2, rel=0.05)
+
+
+def test_method_5_diverges_where_its_weights_do_not_add_up_to_one():
+    for L in (50, 100):
+        M = MET(Walks(ADJ, L), torch.ones(L + 1, dtype=torch.float64), 5).to_dense(torch.float64)
+        assert torch.linalg.eigvalsh(M)[-1] == pytest.approx(L + 1)
+
+
+def test_on_a_bipartite_graph_the_parity_of_the_length_stays():
+    """The square: walks of odd length change sides, so A⁻ⁿ·Aⁿ has no limit, but Â and A+I forget the side."""
+    square = Adjacency.of(torch.tensor([[0, 1, 1, 2, 2, 3, 3, 0], [1, 0, 2, 1, 3, 2, 0, 3]]))
+    flat = torch.full((4, 4), 0.25, dtype=torch.float64)
+
+    def hot(method, L):
+        return MET(Walks(square, L), torch.eye(L + 1, dtype=torch.float64)[L], method).to_dense(torch.float64)
+
+    assert float((hot(3, 60) - hot(3, 61)).abs().min()) == 0.5
+    assert float((hot(4, 60) - flat).abs().max()) < 1e-12
+    assert float((hot(5, 60) - flat).abs().max()) < 1e-12
