@@ -130,3 +130,11 @@ def numbers(text: str, option: str) -> list[float]:
         return [float(number) for number in text.split(",")]
     except ValueError:
         raise ValueError(f"{option} must be numbers with commas between them, such as 0,1,1, got {text!r}") from None
+
+
+def whole_numbers(text: str, option: str) -> list[int]:
+    """Whole numbers with commas between them."""
+    values = numbers(text, option)
+    if any(value != value // 1 for value in values):
+        raise ValueError(f"{option} must be whole numbers with commas between them, such as 1,2, got {text!r}")
+    return [int(value) for value in values]

@@ -20,6 +20,7 @@ from panconv.cli.common import (
     out,
     stopping,
     title,
+    whole_numbers,
 )
 from panconv.files import check_writable, replacing
 
@@ -81,10 +82,7 @@ def grid(
             raise ValueError("--temperatures makes a grid of power laws, which --tie and --per-layer do not go with")
         points = power_law_points(numbers(temperatures, "--temperatures"), numbers(alphas, "--alphas"))
     else:
-        lengths = [] if tie is None else numbers(tie, "--tie")
-        if any(n != int(n) for n in lengths):
-            raise ValueError(f"--tie must be whole numbers, lengths n, such as 1,2, got {tie!r}")
-        tied = list(map(int, lengths))
+        tied = [] if tie is None else whole_numbers(tie, "--tie")
         layers = how["layers"] if per_layer else None
         points = grid_points(numbers(values, "--values") if values else [], L, tie=tied, layers=layers)
     done = {run.job().key() for run in store.read()}

@@ -24,6 +24,7 @@ def reproduce(
     results: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where the records and figures go.")] = Path(
         "results"
     ),
+    L: Annotated[int, typer.Option("--L", help="The longest path of figure1's filters.")] = 2,
     quick: Annotated[bool, typer.Option("--quick", help="One trial, few epochs: a first look.")] = False,
     device: Annotated[str, typer.Option(metavar="cpu|cuda", help="Where to train.")] = "cpu",
 ) -> None:
@@ -65,7 +66,13 @@ def reproduce(
             )
     runs = store.read()
     for experiment in wanted:
-        if experiment == "figure2":
+        if experiment == "figure1":
+            from panconv.experiments.lattice import draw_figure1
+
+            for ending in ("png", "svg"):
+                draw_figure1(L, store.folder / f"figure1.{ending}")
+            out.print(f"Figure 1: {store.folder / 'figure1.png'}, .svg (L = {L})")
+        elif experiment == "figure2":
             figure = summary.figure2(runs)
             for ending in ("png", "svg"):
                 draw(figure, store.folder / f"figure2.{ending}")

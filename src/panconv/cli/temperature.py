@@ -1,0 +1,133 @@
+"""panconv temperature."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich import box
+from rich.table import Table
+
+from panconv.cli.common import (
+    Batches,
+    canonical,
+    check_device,
+    check_plot,
+    command_line,
+    numbers,
+    out,
+    stopping,
+    title,
+    whole_numbers,
+)
+from panconv.files import check_writable, replacing
+
+if TYPE_CHECKING:
+    from panconv.experiments.temperature import Landing, Sweep
+
+
+def temperature(
+    graph: Annotated[str, typer.Argument(metavar="GRAPH", help="cora, citeseer, pubmed, or a folder.")],
+    temperatures: Annotated[
+        str, typer.Option(metavar="T,T,...", help="Temperatures: 0 is the MLP, inf the limit.")
+    ] = "0,0.1,0.2,0.3,0.5,1,2,5,20,inf",
+    lengths: Annotated[str, typer.Option("--L", metavar="L,L,...", help="The longest paths.")] = "1,2,3,4,5,6,7,8,9,10",
+    alpha: Annotated[float, typer.Option(help="E(n) = n^alpha, at least 1.")] = 1.0,
+    method: Annotated[int, typer.Option(help="The method; 1, 2 and 7 divide by Z.")] = 2,
+    trials: Annotated[int, typer.Option(help="Trainings of each point, side by side.")] = 10,
+    epochs: Annotated[int | None, typer.Option(help="At most so many epochs.")] = None,
+    results: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="Where the record of each training goes.")
+    ] = Path("results"),
+    device: Annotated[str, typer.Option(metavar="cpu|cuda", help="Where to train.")] = "cpu",
+    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Save a plot (png, svg, pdf).")] = None,
+    json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write all points as JSON.")] = None,
+) -> None:
+    """Accuracy against temperature, from an MLP (T = 0) to every path alike (T = inf); and where a trained T lands.
+
+    The path weights are exp(-n^alpha/T). The same command again goes on where it stopped.
+
+    Example: panconv temperature cora --L 1,2,3,5,10 --plot temperature.png
+    """
+    from panconv.experiments.temperature import draw_sweep, sweep, sweep_jobs
+    from panconv.met import checked_method
+    from panconv.results import Results
+    from panconv.weights import PowerLaw
+
+    checked_method(method)
+    Ls, Ts = whole_numbers(lengths, "--L"), numbers(temperatures, "--temperatures")
+    if min(Ls) < 0:
+        raise ValueError(f"--L must be at least 0, the longest path length, got {min(Ls)}")
+    if not all(T >= 0 for T in Ts):
+        raise ValueError(f"--temperatures must be 0 (the MLP), positive, or inf (the limit), got {temperatures!r}")
+    PowerLaw(1, alpha)  # refuses what is no exponent
+    if trials < 1:
+        raise ValueError(f"--trials must be at least 1, got {trials}")
+    check_device(device)
+    check_plot(plot)
+    for path in (plot, json_file):
+        if path is not None:
+            check_writable(path)
+    store = Results(results)
+    store.check_writable()
+    name = canonical(graph)
+    options = {"alpha": alpha, "method": method, "trials": trials, "epochs": epochs}
+    done = {run.job().key() for run in store.read()}
+    jobs = sweep_jobs(name, Ls, Ts, **options)  # type: ignore[arg-type]
+    bar = Batches(sum(job.key() not in done for job in jobs) + 2 * len(Ls) * trials)
+    with stopping(bar):
+        found = sweep(
+            name,
+            Ls,
+            Ts,
+            store,
+            device=device,
+            command=command_line(),
+            callback=bar.show,
+            **options,  # type: ignore[arg-type]
+        )
+    _show(found, f"{title(name)}, method {method}, E(n) = n^{alpha:g}", trials)
+    if plot is not None:
+        draw_sweep(found, f"{title(name)}, method {method}, E(n) = n^{alpha:g}, {trials} trials a point", plot)
+        out.print(f"plot: {plot}")
+    if json_file is not None:
+        with replacing(json_file) as temporary:
+            temporary.write_text(json.dumps(found.plain(), indent=2) + "\n")
+        out.print(f"points: {json_file}")
+
+
+def _show(found: Sweep, heading: str, trials: int) -> None:
+    lengths = sorted({point.L for point in found.points})
+    out.print(f"\n{heading}: test accuracy (%), {trials} trials a point")
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    table.add_column("T", justify="right")
+    for L in lengths:
+        table.add_column(f"L={L}", justify="right", no_wrap=True)
+    best = found.best()
+    by_place = {(point.L, point.temperature): point for point in found.points}
+    for T in sorted({point.temperature for point in found.points}):
+        row = [by_place[L, T] for L in lengths]
+        cells = [f"{100 * p.test_accuracy:.1f}{'*' if p is best else ''}" for p in row]
+        table.add_row("0, MLP" if T == 0 else f"{T:g}", *cells)
+    out.print(table)
+    out.print(
+        f"* the highest validation accuracy ({100 * best.val_accuracy:.1f}): L = {best.L}, T = {best.temperature:g}, "
+        f"test {100 * best.test_accuracy:.1f} ± {100 * best.std:.1f}"
+    )
+    out.print("\nT trained by gradient lands at (geometric mean ×/÷ spread of the trials)")
+    out.print(_landings(found.landings))
+
+
+def _landings(landings: list[Landing]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    layers = len(landings[0].temperatures)
+    for column in ("L", "from T", *(f"layer {i + 1}" for i in range(layers)), "val. (%)", "test (%)"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for each in landings:
+        cells = [f"{T:.2f} ×/÷ {math.exp(s):.2f}" for T, s in zip(each.temperatures, each.spreads, strict=True)]
+        accuracy = f"{100 * each.test_accuracy:.1f} ± {100 * each.std:.1f}"
+        table.add_row(str(each.L), f"{each.start:g}", *cells, f"{100 * each.val_accuracy:.1f}", accuracy)
+    return table
