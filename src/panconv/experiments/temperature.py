@@ -1,7 +1,7 @@
 """Accuracy against temperature: from T = 0, an MLP, to T = ∞, where every path counts alike, for many L.
 
-The path weights are exp(−n^α/T). Each point is trained with several seeds side by side; then T itself is trained, from a
-cold and from a hot start, to see where the gradient takes it.
+The path weights are exp(−n^α/T). Each point is trained with several seeds side by side; then T itself is trained, from
+a cold and from a hot start, to see where the gradient takes it.
 """
 
 from __future__ import annotations
@@ -191,6 +191,9 @@ def draw_sweep(found: Sweep, title: str, path: Path) -> None:
     for start in STARTS:
         right.axhline(start, color="0.6", linewidth=0.8, linestyle=":")
     right.set_yscale("log")
+    right.yaxis.set_major_formatter("{x:g}")
+    right.yaxis.set_minor_formatter("{x:g}")
+    right.set_xticks(lengths)
     right.set(xlabel="longest path L", ylabel="temperature T", title="trained T: where it lands")
     right.legend(fontsize=8)
     for axis in (left, right):

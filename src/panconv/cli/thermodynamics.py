@@ -1,0 +1,75 @@
+"""panconv thermodynamics."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich import box
+from rich.table import Table
+
+from panconv.cli.common import canonical, check_plot, out, title
+from panconv.files import check_writable, replacing
+
+QUANTITIES = {
+    "log_partition": "log Z",
+    "mean_path_length": "mean path length",
+    "path_entropy": "path entropy",
+    "free_energy": "free energy",
+}
+
+
+def thermodynamics(
+    graph: Annotated[str, typer.Argument(metavar="GRAPH", help="cora, citeseer, pubmed, or a folder.")],
+    temperature: Annotated[float, typer.Option(help="T in exp(-n^alpha/T), positive.")] = 1.0,
+    alpha: Annotated[float, typer.Option(help="E(n) = n^alpha, at least 1.")] = 1.0,
+    L: Annotated[int, typer.Option("--L", help="The longest path.")] = 5,
+    method: Annotated[int, typer.Option(help="The method, whose base's paths are counted.")] = 1,
+    paths: Annotated[str, typer.Option(help="walks, shortest or self_avoiding.")] = "walks",
+    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Save a plot (png, svg, pdf).")] = None,
+    json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write every node as JSON.")] = None,
+) -> None:
+    """The thermodynamics of a graph: Z, mean path length, path entropy and free energy of every node.
+
+    Example: panconv thermodynamics cora --temperature 0.5 --plot entropy.png
+    """
+    from panconv.data import load
+    from panconv.graph import Adjacency
+    from panconv.met import MET, checked_method
+    from panconv.paths import paths_from
+    from panconv.validation import checked_length
+    from panconv.weights import PowerLaw
+
+    law = PowerLaw(checked_length(L), alpha, temperature, trained=False)
+    checked_method(method)
+    check_plot(plot)
+    for path in (plot, json_file):
+        if path is not None:
+            check_writable(path)
+    name = canonical(graph)
+    family = paths_from(paths)
+    data = load(name, sparse=True)
+    M = MET(family(Adjacency.of(data.edge_index, num_nodes=data.num_nodes), L), law, method)
+    found = {key: getattr(M, key).double() for key in QUANTITIES}
+    heading = f"{title(name)}: {paths} up to L = {L} on the base of method {method}, exp(-n^{alpha:g}/{temperature:g})"
+    out.print(f"\n{heading}, {data.num_nodes} nodes")
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for column in ("", "least", "median", "mean", "most"):
+        table.add_column(column, justify="left" if not column else "right", no_wrap=True)
+    for key, words in QUANTITIES.items():
+        values = found[key]
+        table.add_row(words, *(f"{float(v):.3f}" for v in (values.min(), values.median(), values.mean(), values.max())))
+    out.print(table)
+    shares = ", ".join(f"k({n}) {float(k):.3f}" for n, k in enumerate(M.shares().mean(1)))
+    out.print(f"shares of the lengths, mean over the nodes: {shares}")
+    if plot is not None:
+        from panconv.experiments.localisation import draw_localisation
+
+        draw_localisation(M, heading, plot)
+        out.print(f"plot: {plot}")
+    if json_file is not None:
+        with replacing(json_file) as temporary:
+            temporary.write_text(json.dumps({key: values.tolist() for key, values in found.items()}) + "\n")
+        out.print(f"nodes: {json_file}")
