@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from panconv.cli.grid import grid
+from panconv.cli.operators import operators
 from panconv.cli.report import report
 from panconv.cli.reproduce import reproduce
 from panconv.cli.train import data, train
@@ -24,6 +25,7 @@ app = typer.Typer(
 app.command(no_args_is_help=True)(train)
 app.command(no_args_is_help=True)(grid)
 app.command(no_args_is_help=True)(reproduce)
+app.command()(operators)
 app.command()(report)
 app.command()(data)
 # The parser's own complaints. Typer may carry its parser inside or import click: either way this name reaches it.
