@@ -156,7 +156,7 @@ def scripted(monkeypatch):
     def fake(self, trial, operator, how):
         asked.append(trial)
         method = 0 if operator is None else operator.method
-        value = {0: 0.5, 2: 0.6, 7: 0.7, 5: 0.65}[method] + 0.001 * (trial.seed % 1000)
+        value = {0: 0.5, 1: 0.55, 2: 0.6, 7: 0.7, 5: 0.65}[method] + 0.001 * (trial.seed % 1000)
         test = value if trial.tested else None
         return records.Record(
             **vars(trial),

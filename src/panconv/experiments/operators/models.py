@@ -82,7 +82,7 @@ def _sgc(inputs: int, classes: int, how: Settings, normalize: bool) -> nn.Module
 
 
 def _appnp(inputs: int, classes: int, how: Settings, normalize: bool) -> nn.Module:
-    # Without the paper's dropout on the adjacency: PyG's piles up, each of the K steps dropping from what the last left.
+    # Without the paper's dropout on the adjacency: PyG's piles up, each of K steps dropping from what the last left.
     propagate = APPNP(K=10, alpha=0.1, cached=True, normalize=normalize)
     return Predicted(Linear(inputs, how.hidden), Linear(how.hidden, classes), propagate, how.dropout)
 

@@ -54,12 +54,12 @@ class Operator:
 
 MENU = (
     Operator(2, 2, (1, 1, 1), 32),
-    Operator(7, 2, (1, 1, 1), 32),
+    Operator(1, 2, (1, 0.3, 0.1), 32),
     Operator(5, 2, (0, 0.5, 0.5), 32),  # the paper's own choice, k(0) = 0 and k(1) = k(2)
     Operator(2, 2, (1, 0.5, 0.25), 8),
     Operator(7, 3, (1, 1, 1, 1), 64),
 )
-# For a model with the switch; a row-stochastic M (method 7) comes through a normalisation as it is.
+# For a model with the switch. A row-stochastic M (methods 1 and 7) comes through a normalisation nearly as it is.
 AS_IT_STANDS = (Operator(2, 2, (1, 1, 1), 32, False), Operator(5, 2, (0, 0.5, 0.5), 32, False))
 
 
