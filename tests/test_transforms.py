@@ -1,5 +1,6 @@
 import copy
 import pickle
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from torch_geometric.data import Batch, Data, HeteroData
 from torch_geometric.loader import DataLoader
 from torch_geometric.nn import APPNP, ChebConv, GATConv, GCNConv, SGConv, SimpleConv, SSGConv
 
-from panconv import METHODS, Boltzmann, Free, METTransform, load
+from panconv import METHODS, Adjacency, Boltzmann, Free, METTransform, load, transforms
 from panconv.testing import close
 
 methods = st.sampled_from(sorted(METHODS))
@@ -153,6 +154,21 @@ def test_threshold_against_a_mask(graph, method, eps):
     transform = METTransform(2, method, sparsify=("threshold", eps))
     close(dense(transform(data_of(graph))), torch.from_numpy(M * kept))
     assert_dropped(transform, M, kept)
+
+
+@given(graphs(max_nodes=9), methods, st.integers(0, 3))
+@pytest.mark.parametrize("sparsify", [("top_k", 2), ("threshold", 0.15)])
+def test_in_blocks_of_rows_it_comes_out_the_same(sparsify, graph, method, L):
+    """What a large graph takes, forced on a small one: three or fewer rows of nine at a time."""
+    data, whole, parts = data_of(graph), *(METTransform(L, method, sparsify=sparsify) for _ in range(2))
+    expected = whole(data)
+    bound = transforms._at_most(Adjacency.of(graph.edge_index, num_nodes=graph.num_nodes), L)
+    assert whole.dropped.kept + whole.dropped.dropped <= bound
+    with mock.patch.multiple(transforms, _ENTRIES=0, _BLOCK=27):
+        out = parts(data)
+    assert torch.equal(out.edge_index, expected.edge_index)
+    close(out.edge_weight, expected.edge_weight)
+    np.testing.assert_allclose(parts.dropped, whole.dropped, rtol=1e-9)
 
 
 def test_dropped_of_a_star():

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 import math
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import torch
@@ -19,6 +20,9 @@ from panconv.met import MET, checked_method
 from panconv.paths import PATHS
 from panconv.validation import checked_count, checked_length
 from panconv.weights import PathWeights, weights_from
+
+_ENTRIES = 50_000_000  # of M, bounded from above: more than these are not formed at once where some are to be dropped
+_BLOCK = 2**23  # values of a block of rows
 
 
 class Dropped(NamedTuple):
@@ -40,8 +44,9 @@ class METTransform(BaseTransform):  # type: ignore[misc]  # PyG is untyped here
     (``edge_attr``, ``edge_type``) would be left without their edges, and are refused.
 
     Args:
-        L: the longest path length. M has about as many entries as A^L, and all of them are formed before any is
-            dropped: on Pubmed 1.2 million for L = 2, 7.8 million for L = 3.
+        L: the longest path length. M has about as many entries as A^L: on Pubmed 1.2 million for L = 2, 7.8 million
+            for L = 3. Where they may be more than 50 million and some are to be dropped, M is formed and thinned a
+            block of rows at a time, which is slower and takes little memory.
         method: the operator's method (see `panconv.METHODS`).
         weights: the weight of each path length, as `MET` takes it; trained ones are taken as they are now, without
             their gradient. None weights every length alike, 1/(L+1).
@@ -100,14 +105,16 @@ class METTransform(BaseTransform):  # type: ignore[misc]  # PyG is untyped here
     def matrix(self, adj: Adjacency) -> tuple[Tensor, Tensor, Tensor]:
         """Receivers, senders and float64 values of what is written for a graph, sorted by receiver, then sender."""
         # In float64, so that entries which are equal on paper rank as equal below, on every device.
-        M = MET(PATHS[self.paths](adj, self.L), self.weights.to(adj.device), self.method).to_sparse(torch.float64)
-        (row, col), value = M.indices(), M.values()
-        stored = value != 0
-        row, col, value = row[stored], col[stored], value[stored]
-        keep = self._keep(row, value, adj.num_nodes)
-        self.dropped = _dropped(row, value, keep, adj.num_nodes)
-        row, col, value = row[keep], col[keep], value[keep]
-        return _identity_minus(row, col, value, adj.num_nodes) if self.laplacian else (row, col, value)
+        M, N = MET(PATHS[self.paths](adj, self.L), self.weights.to(adj.device), self.method), adj.num_nodes
+        whole = self.sparsify is None or _at_most(adj, self.L) <= _ENTRIES
+        kept, dropped = [], []
+        for row, col, value in [_entries(M)] if whole else _blocks(M):
+            keep = self._keep(row, value, N)
+            dropped.append(_dropped(row, value, keep, N))
+            kept.append((row[keep], col[keep], value[keep]))
+        self.dropped = _together(dropped)
+        row, col, value = (torch.cat(parts) for parts in zip(*kept, strict=True))
+        return _identity_minus(row, col, value, N) if self.laplacian else (row, col, value)
 
     def _keep(self, row: Tensor, value: Tensor, N: int) -> Tensor:
         if self.sparsify is None:
@@ -137,13 +144,54 @@ def _largest(row: Tensor, value: Tensor, k: int, N: int) -> Tensor:
     return keep
 
 
-def _dropped(row: Tensor, value: Tensor, keep: Tensor, N: int) -> Dropped:
+def _entries(M: MET) -> tuple[Tensor, Tensor, Tensor]:
+    matrix = M.to_sparse(torch.float64)
+    (row, col), value = matrix.indices(), matrix.values()
+    stored = value != 0
+    return row[stored], col[stored], value[stored]
+
+
+def _blocks(M: MET) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
+    """The entries of M, some rows at a time: as columns of Mᵀ, which takes no more memory than a block of rows."""
+    N, device = M.shape[0], M.paths.adj.device
+    for nodes in torch.arange(N, device=device).split(max(1, _BLOCK // N)):
+        unit = torch.zeros(N, nodes.numel(), dtype=torch.float64, device=device)
+        unit[nodes, torch.arange(nodes.numel(), device=device)] = 1
+        rows = (M.T @ unit).mT
+        row, col = rows.nonzero(as_tuple=True)
+        yield nodes[row], col, rows[row, col]
+
+
+def _at_most(adj: Adjacency, L: int) -> float:
+    """A bound on the entries of M: a node is reached by at most as many nodes as walks, and at most by all."""
+    reached = total = torch.ones(adj.num_nodes, dtype=torch.float64, device=adj.device)
+    for _ in range(L):
+        reached = torch.zeros_like(total).index_add(0, adj.row, reached[adj.col.long()]).clamp(max=adj.num_nodes)
+        total = (total + reached).clamp(max=adj.num_nodes)
+    return float(total.sum())
+
+
+class _Loss(NamedTuple):
+    """What was dropped of some rows, in numbers that add up over blocks of them."""
+
+    kept: Tensor
+    dropped: Tensor
+    size: Tensor  # Σ |Mᵢⱼ|
+    lost: Tensor
+    largest_row_share: Tensor
+
+
+def _dropped(row: Tensor, value: Tensor, keep: Tensor, N: int) -> _Loss:
     size = value.abs()
     total, lost = (size.new_zeros(N).index_add(0, row, each) for each in (size, size * ~keep))
-    share = float(lost.sum() / total.sum()) if bool(total.any()) else 0.0
-    largest = float((lost / total.where(total > 0, 1)).max()) if N else 0.0
-    kept = int(keep.sum())
-    return Dropped(kept, keep.numel() - kept, share, largest)
+    share = lost / total.where(total > 0, 1)
+    return _Loss(keep.sum(), (~keep).sum(), total.sum(), lost.sum(), share.amax() if N else total.sum())
+
+
+def _together(blocks: list[_Loss]) -> Dropped:
+    kept, dropped, size, lost = (float(sum(each)) for each in list(zip(*blocks, strict=True))[:4])
+    largest = max(float(block.largest_row_share) for block in blocks)
+    return Dropped(int(kept), int(dropped), lost / size if size else 0.0, largest)
 
 
 def _identity_minus(row: Tensor, col: Tensor, value: Tensor, N: int) -> tuple[Tensor, Tensor, Tensor]:
