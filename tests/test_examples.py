@@ -17,6 +17,12 @@ def test_temperature():
     assert means[0] < 0.01
 
 
+def test_met_transform(capsys):
+    usual, on_met = runpy.run_path(str(EXAMPLES / "met_transform.py"))["main"](epochs=20)
+    assert min(usual, on_met) > 0.6
+    assert "% of |M|" in capsys.readouterr().out
+
+
 def test_the_readme_runs():
     text = (EXAMPLES.parent / "README.md").read_text()
     names: dict[str, object] = {}

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from panconv.paths import Walks as Walks
     from panconv.search import grid_search as grid_search
     from panconv.train import fit as fit
+    from panconv.transforms import METTransform as METTransform
     from panconv.weights import Boltzmann as Boltzmann
     from panconv.weights import Fixed as Fixed
     from panconv.weights import Free as Free
@@ -30,6 +31,7 @@ _HOME = {
     "Free": "weights",
     "MET": "met",
     "METHODS": "met",
+    "METTransform": "transforms",
     "PAN": "models",
     "PANConv": "nn",
     "PowerLaw": "weights",

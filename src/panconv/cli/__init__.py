@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from panconv.cli.grid import grid
+from panconv.cli.operators import operators
 from panconv.cli.report import report
 from panconv.cli.reproduce import reproduce
 from panconv.cli.temperature import temperature
@@ -28,6 +29,7 @@ app.command(no_args_is_help=True)(grid)
 app.command(no_args_is_help=True)(reproduce)
 app.command(no_args_is_help=True)(temperature)
 app.command(no_args_is_help=True)(thermodynamics)
+app.command()(operators)
 app.command()(report)
 app.command()(data)
 # The parser's own complaints. Typer may carry its parser inside or import click: either way this name reaches it.

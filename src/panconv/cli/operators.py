@@ -1,0 +1,119 @@
+"""panconv operators."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from panconv.cli.common import check_device, out, title
+from panconv.files import check_writable, replacing
+
+if TYPE_CHECKING:
+    from panconv.experiments.operators.table import Cell
+
+
+def operators(
+    datasets: Annotated[str, typer.Option(metavar="G,G,...", help="On which graphs.")] = "cora,citeseer,pubmed",
+    models: Annotated[str, typer.Option(metavar="M,M,...", help="Which models.")] = "cheb,gcn,sgc,appnp,gat,ssgc",
+    trials: Annotated[int, typer.Option(help="Trainings on each operator.")] = 10,
+    folder: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="Where the record of each training goes.")
+    ] = Path("operators"),
+    json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the table as JSON.")] = None,
+    device: Annotated[str, typer.Option(metavar="cpu|cuda", help="Where to train.")] = "cpu",
+    quick: Annotated[
+        bool, typer.Option("--quick", help="One trial, few epochs, two candidates: a first look.")
+    ] = False,
+) -> None:
+    """Train six models of others on their usual operator and on M, everything else the same.
+
+    Which M it is, of a short menu, the validation nodes decide. The same command again goes on where it stopped.
+
+    Example: panconv operators --datasets cora --models gcn,sgc
+    """
+    from panconv.experiments.operators import run
+    from panconv.experiments.operators.models import MODELS
+    from panconv.experiments.operators.table import Step
+
+    check_device(device)
+    if json_file is not None:
+        check_writable(json_file)
+    bar = Progress(
+        SpinnerColumn(),
+        BarColumn(bar_width=20),
+        MofNCompleteColumn(),
+        TextColumn("{task.description}"),
+        TimeElapsedColumn(),
+        console=Console(stderr=True),
+    )
+    task = bar.add_task("", total=None)
+
+    def show(step: Step) -> None:
+        bar.start()
+        words = f"{title(step.dataset)}, {MODELS[step.model].title}: {step.what}"
+        bar.update(task, total=step.total, completed=step.done, description=words)
+
+    try:
+        cells = run(
+            folder,
+            datasets=_names(datasets),
+            models=_names(models),
+            trials=trials,
+            quick=quick,
+            device=device,
+            callback=show,
+        )
+        bar.update(task, completed=bar.tasks[0].total)
+    finally:
+        if bar.live.is_started:
+            bar.stop()
+    _show(cells, {name: recipe.title for name, recipe in MODELS.items()})
+    if json_file is not None:
+        with replacing(json_file) as temporary:
+            temporary.write_text(json.dumps([asdict(cell) for cell in cells], indent=2) + "\n")
+        out.print(f"table: {json_file}")
+
+
+def _names(text: str) -> list[str]:
+    return list(dict.fromkeys(name.strip().lower() for name in text.split(",") if name.strip()))
+
+
+def _show(cells: list[Cell], titles: dict[str, str]) -> None:
+    found = {(cell.model, cell.dataset): cell for cell in cells}
+    datasets, models = (list(dict.fromkeys(getattr(cell, key) for cell in cells)) for key in ("dataset", "model"))
+    trials = len(cells[0].usual)
+    out.print(f"\nTest accuracy (%), {trials} trial{'s' * (trials > 1)}: usual operator, [bold]M[/bold], difference")
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    table.add_column("model", no_wrap=True)
+    for name in datasets:
+        table.add_column(title(name), justify="right", no_wrap=True)
+    for model in models:
+        table.add_row(titles[model], *(_words(found[model, name]) for name in datasets))
+    out.print(table)
+    out.print("The M that validation chose")
+    chosen = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for column in ("model", "graph", "M", "of |M| dropped"):
+        chosen.add_column(column, justify="right" if column.endswith("dropped") else "left")
+    for model in models:
+        for name in datasets:
+            cell = found[model, name]
+            chosen.add_row(titles[model], title(name), cell.words, f"{100 * cell.dropped:.1f} %")
+    out.print(chosen)
+
+
+def _words(cell: Cell) -> str:
+    usual, met = (f"{100 * statistics.fmean(values):.1f}{_spread(values)}" for values in (cell.usual, cell.met))
+    return f"{usual} [bold]{met}[/bold] {100 * cell.difference:+.1f}"
+
+
+def _spread(values: list[float]) -> str:
+    return f"±{100 * statistics.stdev(values):.1f}" if len(values) > 1 else ""
