@@ -79,7 +79,16 @@ def _graph(axis, adj: Adjacency, at: np.ndarray, shade: np.ndarray):  # type: ig
 
 
 def _histogram(axis, values: np.ndarray, label: str) -> None:  # type: ignore[no-untyped-def]
-    axis.hist(values, bins=60, color="#9cc3e6", edgecolor="#1f6fb4", linewidth=0.4)
+    values = values.astype(float)
+    room = 1e-3 * (1 + abs(float(values.mean())))  # on a regular graph all nodes are alike
+    axis.hist(
+        values,
+        bins=60,
+        range=(values.min() - room, values.max() + room),
+        color="#9cc3e6",
+        edgecolor="#1f6fb4",
+        linewidth=0.4,
+    )
     axis.set(xlabel=label, ylabel="nodes")
     axis.axvline(float(np.median(values)), color="#1f4e79", linewidth=1.2, label=f"median {np.median(values):.2f}")
     axis.legend()
