@@ -16,6 +16,7 @@ ORDER = [
     ["features", "paths", "weights", "saving", "data", "results"],
     ["plan", "ranking"],
     ["met"],
+    ["spectral"],
     ["nn", "testing"],
     ["models"],
     ["train"],
