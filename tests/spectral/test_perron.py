@@ -106,15 +106,15 @@ def test_no_nodes_one_node_and_loops():
 
 def test_bad_graphs():
     weight = torch.ones(8)
-    with pytest.raises(ValueError, match="is directed.*add the reverse edges"):
+    with pytest.raises(ValueError, match=r"is directed.*add the reverse edges"):
         perron(torch.tensor([[0], [1]]))
     with pytest.raises(ValueError, match="negative edge weights"):
         perron(Adjacency.from_edge_index(TRIANGLE_AND_TAIL, -weight))
-    with pytest.raises(ValueError, match="asks for a gradient.*detached"):
+    with pytest.raises(ValueError, match=r"asks for a gradient.*detached"):
         perron(Adjacency.from_edge_index(TRIANGLE_AND_TAIL, weight.requires_grad_()))
 
 
 def test_what_does_not_converge_is_said(monkeypatch):
     monkeypatch.setattr(sys.modules["panconv.spectral.perron"], "_CYCLES", 1)
-    with pytest.warns(UserWarning, match="residual of .* only"):
+    with pytest.warns(UserWarning, match=r"residual of .* only"):
         perron(path(300))
