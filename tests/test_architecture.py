@@ -28,7 +28,7 @@ ORDER = [
 RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
 PUBLIC = [
     *("Adjacency", "Boltzmann", "Fixed", "Free", "MET", "METHODS", "PAN", "PANConv", "PowerLaw", "Walks"),
-    *("fit", "grid_search", "load"),
+    *("eigs", "fit", "grid_search", "lanczos", "load"),
 ]
 # Tested through what uses them: checks by every "bad input" test, `plan` by all of test_met, `saving` by test_models.
 SMALL = ("validation.py", "csr.py", "prepared.py", "plan.py", "load.py", "saving.py", "ranking.py")

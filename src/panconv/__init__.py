@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from panconv.nn import PANConv as PANConv
     from panconv.paths import Walks as Walks
     from panconv.search import grid_search as grid_search
+    from panconv.spectral import eigs as eigs
+    from panconv.spectral import lanczos as lanczos
     from panconv.train import fit as fit
     from panconv.weights import Boltzmann as Boltzmann
     from panconv.weights import Fixed as Fixed
@@ -30,8 +32,10 @@ _HOME = {
     "PANConv": "nn",
     "PowerLaw": "weights",
     "Walks": "paths",
+    "eigs": "spectral",
     "fit": "train",
     "grid_search": "search",
+    "lanczos": "spectral",
     "load": "data",
 }
 __all__ = list(_HOME)

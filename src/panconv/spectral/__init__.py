@@ -1,4 +1,10 @@
 """What the eigenstates of a graph's operators tell: Perron vectors, Lanczos, leading eigenpairs, the whole spectrum."""
 
+from panconv.spectral.basis import Basis as Basis
+from panconv.spectral.basis import basis as basis
+from panconv.spectral.eigs import Eigenpairs as Eigenpairs
+from panconv.spectral.eigs import eigs as eigs
+from panconv.spectral.lanczos import Lanczos as Lanczos
+from panconv.spectral.lanczos import lanczos as lanczos
 from panconv.spectral.perron import Perron as Perron
 from panconv.spectral.perron import perron as perron
