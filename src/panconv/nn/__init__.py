@@ -1,5 +1,6 @@
 """Layers."""
 
 from panconv.nn.dropout import Dropout as Dropout
+from panconv.nn.high_temperature_conv import HighTemperatureConv as HighTemperatureConv
 from panconv.nn.linear import Linear as Linear
 from panconv.nn.pan_conv import PANConv as PANConv

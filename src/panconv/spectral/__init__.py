@@ -4,6 +4,7 @@ from panconv.spectral.basis import Basis as Basis
 from panconv.spectral.basis import basis as basis
 from panconv.spectral.eigs import Eigenpairs as Eigenpairs
 from panconv.spectral.eigs import eigs as eigs
+from panconv.spectral.high_temperature import HighTemperature as HighTemperature
 from panconv.spectral.lanczos import Lanczos as Lanczos
 from panconv.spectral.lanczos import lanczos as lanczos
 from panconv.spectral.perron import Perron as Perron
