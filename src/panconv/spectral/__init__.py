@@ -9,3 +9,5 @@ from panconv.spectral.lanczos import Lanczos as Lanczos
 from panconv.spectral.lanczos import lanczos as lanczos
 from panconv.spectral.perron import Perron as Perron
 from panconv.spectral.perron import perron as perron
+from panconv.spectral.ritz import Ritz as Ritz
+from panconv.spectral.ritz import ritz as ritz

@@ -32,21 +32,19 @@ def basis(M: Any, k: int) -> Basis:
         k: how many at least; N where it is larger than N.
     """
     N = M.shape[0]
-    k = min(k, N)
-    if N:
-        checked_number(M, k)
     S, log_Z = M.similar()
+    root = torch.exp(0.5 * log_Z.double()).unsqueeze(1)  # Z^½
+    if not N:
+        return Basis(root.ravel(), root[:, :0], root[:, :0].T, log_Z.long())
+    k = checked_number(M, min(k, N))
     with torch.no_grad():
         ask = min(k + 1, N)
         while True:
             values, phi = leading(S, ask, symmetric=True)
-            group = torch.cat([values[:1] > values[:1], values[:-1] - values[1:] > _SAME * values.abs().max()]).cumsum(
-                0
-            )
-            whole = int((group <= group[k - 1]).sum()) if N else 0
+            apart = values[:-1] - values[1:] > _SAME * values.abs().max()
+            group = torch.cat([apart.new_zeros(1), apart]).cumsum(0)
+            whole = int((group <= group[k - 1]).sum())
             if whole < ask or ask == N:
-                break
+                phi = phi[:, :whole]
+                return Basis(values[:whole], phi / root, (phi * root).T, group[:whole])
             ask = min(2 * ask, N)  # the last group may go on
-        root = torch.exp(0.5 * log_Z.double()).unsqueeze(1)  # Z^½
-        phi = phi[:, :whole]
-        return Basis(values[:whole], phi / root, (phi * root).T, group[:whole])
