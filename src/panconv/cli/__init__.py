@@ -13,6 +13,7 @@ import typer
 from panconv.cli.grid import grid
 from panconv.cli.report import report
 from panconv.cli.reproduce import reproduce
+from panconv.cli.spectrum import spectrum
 from panconv.cli.train import data, train
 
 app = typer.Typer(
@@ -24,6 +25,7 @@ app = typer.Typer(
 app.command(no_args_is_help=True)(train)
 app.command(no_args_is_help=True)(grid)
 app.command(no_args_is_help=True)(reproduce)
+app.command(no_args_is_help=True)(spectrum)
 app.command()(report)
 app.command()(data)
 # The parser's own complaints. Typer may carry its parser inside or import click: either way this name reaches it.

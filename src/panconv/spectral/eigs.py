@@ -43,7 +43,8 @@ def eigs(M: Any, k: int) -> Eigenpairs:
     one large component may be found once only.
 
     Args:
-        M: a `MET`, or anything with ``@``, ``.shape`` and ``is_symmetric``; a matrix will do.
+        M: a `MET`, or anything with ``@``, ``.shape`` and ``is_symmetric``; a matrix will do. Its `components` (N,),
+            where it has them, say which nodes it mixes.
         k: how many, 1 … N.
 
     >>> M = MET(Walks(torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]]), L=1), [1.0, 1.0], method=3)
@@ -114,7 +115,9 @@ def _similar(M: Any) -> tuple[Any, Tensor] | None:
 def _by_component(M: Any, k: int, symmetric: bool) -> Iterator[tuple[Tensor, Tensor]]:
     """The leading eigenpairs of each component, or of all small components of about one size."""
     N, device = M.shape[0], device_of(M)
-    component = M.paths.adj.components if hasattr(M, "paths") else torch.zeros(N, dtype=torch.long, device=device)
+    component = getattr(M.paths.adj if hasattr(M, "paths") else M, "components", None)
+    if component is None:
+        component = torch.zeros(N, dtype=torch.long, device=device)
     size = torch.bincount(component)
     for low, high in zip([0, *_sizes()], _sizes(), strict=False):
         if bool((now := (size > low) & (size <= high)).any()):

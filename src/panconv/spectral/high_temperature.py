@@ -40,6 +40,11 @@ class HighTemperature:
         return self.adj.device
 
     @property
+    def components(self) -> Tensor:
+        """The component of each node: the operator never leaves it."""
+        return self.adj.components
+
+    @property
     def T(self) -> HighTemperature:
         """Itself: the operator is symmetric."""
         return self

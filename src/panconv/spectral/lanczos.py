@@ -52,22 +52,48 @@ def lanczos(M: Any, x: Tensor, steps: int) -> Lanczos:
     count = as_integer(steps)
     if count is None or not 1 <= count <= N:
         raise ValueError(f"steps must be an integer from 1 to the number of nodes, {N}, got {steps!r}")
-    tolerance = 1e3 * torch.finfo(x.dtype).eps
-    alphas: list[Tensor] = []
-    betas: list[Tensor] = []
-    q, _ = _normalized(x, torch.zeros_like(x[0]))
-    Q = q.unsqueeze(1)  # (N, j, …)
-    scale = torch.zeros_like(x[0])
-    for _ in range(count - 1):
-        w = M @ q
-        scale = torch.maximum(scale, w.detach().norm(dim=0))
-        alphas.append((q * w).sum(0))
-        w = _orthogonal(Q, _orthogonal(Q, w))
-        q, beta = _normalized(w, tolerance * scale)
-        betas.append(beta)
-        Q = torch.cat([Q, q.unsqueeze(1)], 1)
-    alphas.append((q * (M @ q)).sum(0))
-    return Lanczos(torch.stack(alphas), torch.stack(betas) if betas else x.new_zeros(0, *x.shape[1:]), Q)
+    start = x.unsqueeze(1) if x.dim() == 1 else x
+    basis, alphas, betas = _Basis(count), [], []
+    q, _ = _normalized(start.T, torch.zeros_like(start[0]))  # (B, N)
+    scale = torch.zeros_like(start[0])
+    for step in range(count):
+        basis.append(q)
+        w = (M @ q.T.reshape(x.shape)).reshape(start.shape).T
+        scale = torch.maximum(scale, w.detach().norm(dim=1))
+        alphas.append((q * w).sum(1))
+        if step + 1 < count:
+            q, beta = _normalized(basis.orthogonal(basis.orthogonal(w)), 1e3 * torch.finfo(x.dtype).eps * scale)
+            betas.append(beta)
+    Q = basis.rows().permute(2, 1, 0).reshape(N, count, *x.shape[1:])
+    alpha, beta = torch.stack(alphas), torch.stack(betas) if betas else x.new_zeros(0, start.size(1))
+    return Lanczos(alpha.reshape(count, *x.shape[1:]), beta.reshape(count - 1, *x.shape[1:]), Q)
+
+
+class _Basis:
+    """The vectors found so far, as rows (B, j, N): appended in place where no gradient may be asked for."""
+
+    def __init__(self, count: int) -> None:
+        self._count, self._size = count, 0
+        self._rows: Tensor | None = None
+
+    def append(self, q: Tensor) -> None:  # (B, N)
+        new = q.unsqueeze(1)
+        if torch.is_grad_enabled():
+            self._rows = new if self._rows is None else torch.cat([self._rows, new], 1)
+        else:
+            if self._rows is None:
+                self._rows = q.new_empty(q.size(0), self._count, q.size(1))
+            self._rows[:, self._size] = q
+        self._size += 1
+
+    def rows(self) -> Tensor:
+        assert self._rows is not None
+        return self._rows[:, : self._size]
+
+    def orthogonal(self, w: Tensor) -> Tensor:
+        """w − Q Qᵀw for each of the B."""
+        overlap = self.rows() @ w.unsqueeze(2)  # (B, j, 1)
+        return w - (overlap.mT @ self.rows()).squeeze(1)
 
 
 def check_symmetric(M: Any) -> None:
@@ -89,14 +115,9 @@ def _check_start(x: Any, N: int) -> None:
         raise ValueError(f"x must be (N,) or (N, B) with N = {N}, a start a column, got shape {tuple(x.shape)}")
 
 
-def _orthogonal(Q: Tensor, w: Tensor) -> Tensor:
-    """w − Q Qᵀw, column by column: Q (N, j, …), w (N, …)."""
-    return w - (Q * (Q * w.unsqueeze(1)).sum(0)).sum(1)
-
-
 def _normalized(w: Tensor, least: Tensor) -> tuple[Tensor, Tensor]:
-    """w / ‖w‖ and ‖w‖ over the nodes, both 0 where ‖w‖ is at most `least`; no gradient ever divides by 0."""
-    square = (w * w).sum(0)
+    """w / ‖w‖ and ‖w‖ for w (B, N), both 0 where ‖w‖ is at most `least`; no gradient ever divides by 0."""
+    square = (w * w).sum(1)
     alive = square > least**2
     norm = square.where(alive, 1.0).sqrt()
-    return (w / norm).where(alive, 0.0), norm.where(alive, 0.0)
+    return (w / norm.unsqueeze(1)).where(alive.unsqueeze(1), 0.0), norm.where(alive, 0.0)
