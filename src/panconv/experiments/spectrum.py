@@ -103,7 +103,9 @@ def _histogram(axis: Axes, spectrum: Spectrum) -> None:
     low, high = spectrum.values.min(), spectrum.values.max()
     bins = 80 if spectrum.exact else 32  # the points of the quadrature stand about as far apart as 80 bins
     room = max((high - low) / bins, 1e-3)
-    heights, edges = np.histogram(spectrum.values, bins, (low - room, high + room), weights=100 * spectrum.weights)
+    heights, edges = np.histogram(
+        spectrum.values, bins, (low - room / 2, high + room / 2), weights=100 * spectrum.weights
+    )
     axis.stairs(heights, edges, fill=True, color="#9cc3e6", edgecolor="#2f6fa8")
     axis.set_yscale("log")
     axis.axvline(spectrum.smooth, color="#c0504d", linewidth=1, linestyle=":")
