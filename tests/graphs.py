@@ -116,3 +116,10 @@ def dense_met(A: Tensor, w: Tensor, method: int, paths: Callable[[Tensor, int], 
 
 # A small graph with a bit of everything that is legal: weights aside.
 TRIANGLE_AND_TAIL = torch.tensor([[0, 1, 1, 2, 2, 0, 2, 3], [1, 0, 2, 1, 0, 2, 3, 2]])  # 4 nodes, undirected
+
+
+def undirected(graph: Graph) -> Graph:
+    """The graph with every edge in both directions, of equal weight."""
+    edges = torch.cat([graph.edge_index, graph.edge_index.flip(0)], dim=1)
+    weight = graph.edge_weight
+    return Graph(edges, None if weight is None else weight.repeat(2), graph.num_nodes)

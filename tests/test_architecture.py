@@ -17,6 +17,7 @@ ORDER = [
     ["paths"],
     ["plan", "thermodynamics", "ranking"],
     ["met"],
+    ["spectral"],
     ["nn", "testing", "transforms"],
     ["models"],
     ["train"],
@@ -28,7 +29,8 @@ ORDER = [
 RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
 PUBLIC = [
     *("Adjacency", "Boltzmann", "Fixed", "Free", "MET", "METHODS", "PAN", "PANConv", "PowerLaw", "Walks"),
-    *("EffectiveWalks", "METTransform", "SelfAvoidingPaths", "ShortestPaths", "fit", "grid_search", "load"),
+    *("EffectiveWalks", "METTransform", "SelfAvoidingPaths", "ShortestPaths", "eigs", "fit", "grid_search"),
+    *("lanczos", "load"),
 ]
 # Tested through what uses them: checks by every "bad input" test, `plan` by all of test_met, `saving` by test_models,
 # the parts of path families by those of the families.

@@ -23,6 +23,11 @@ def test_met_transform(capsys):
     assert "% of |M|" in capsys.readouterr().out
 
 
+def test_spectrum(capsys):
+    assert runpy.run_path(str(EXAMPLES / "spectrum.py"))["main"](epochs=30) > 0.6
+    assert "the eigenvalue 1 occurs 78 times" in capsys.readouterr().out
+
+
 def test_the_readme_runs():
     text = (EXAMPLES.parent / "README.md").read_text()
     names: dict[str, object] = {}

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from panconv.paths import ShortestPaths as ShortestPaths
     from panconv.paths import Walks as Walks
     from panconv.search import grid_search as grid_search
+    from panconv.spectral import eigs as eigs
+    from panconv.spectral import lanczos as lanczos
     from panconv.train import fit as fit
     from panconv.transforms import METTransform as METTransform
     from panconv.weights import Boltzmann as Boltzmann
@@ -38,8 +40,10 @@ _HOME = {
     "SelfAvoidingPaths": "paths",
     "ShortestPaths": "paths",
     "Walks": "paths",
+    "eigs": "spectral",
     "fit": "train",
     "grid_search": "search",
+    "lanczos": "spectral",
     "load": "data",
 }
 __all__ = list(_HOME)

@@ -122,6 +122,32 @@ class MET(Thermodynamics):
         matrix = self._plan(dtype or torch.get_default_dtype()).matrix()
         return matrix.t().coalesce() if self._transposed else matrix
 
+    # ------------------------------------------------------------------ its symmetry
+
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether M = Mᵀ by construction: an undirected graph, and no scaling of rows alone."""
+        return self.paths.adj.is_symmetric and "row" not in (self.rule.per_length, self.rule.overall)
+
+    def similar(self) -> tuple[MET, Tensor]:
+        """A symmetric S and log Z with M = Z^−½ S Z^½, of methods 1 and 7; a symmetric M is its own S, with log Z = 0.
+
+        log Z (N,) is centred within each component, which leaves the product as it is; it is 0 where no path arrives.
+        """
+        if not self.paths.adj.is_symmetric or self.rule.per_length == "row":
+            raise ValueError(
+                f"method {self.method} on this graph is similar to no symmetric matrix: take an undirected graph "
+                "(edge weights that ask for a gradient count as directed) and a method other than 3, 4"
+            )
+        other = object.__new__(MET)
+        other.__dict__.update(self.__dict__, _transposed=False)
+        if self.is_symmetric:
+            return other, torch.zeros_like(self._ready()[0].counts().log[0])
+        other.rule = self.rule._replace(overall="sym")
+        log_Z = finite(self.log_partition)
+        log_Z = log_Z - self._centre(log_Z, torch.float64)
+        return other, -log_Z if self._transposed else log_Z
+
     @property
     def path_weights(self) -> Tensor:
         """k(n; i), the share of length n in what node i receives (eq. 2), (L+1, N) or (L+1, N, S).

@@ -40,3 +40,14 @@ def test_lazy_width(trials):
     assert loaded.in_channels == 5
     fresh.reset_parameters()
     assert isinstance(fresh.weight, UninitializedParameter)
+
+
+def test_checked_features():
+    lin = Linear(5, 2)
+    assert isinstance(lin.checked(torch.randn(3, 5).to_sparse()), SparseRows)
+    with pytest.raises(TypeError, match="got list"):
+        lin.checked([1.0])
+    with pytest.raises(ValueError, match="a row a node"):
+        lin.checked(torch.randn(5))
+    with pytest.raises(ValueError, match="in_channels = 5 columns"):
+        lin.checked(torch.randn(3, 4))

@@ -14,6 +14,7 @@ from panconv.cli.grid import grid
 from panconv.cli.operators import operators
 from panconv.cli.report import report
 from panconv.cli.reproduce import reproduce
+from panconv.cli.spectrum import spectrum
 from panconv.cli.temperature import temperature
 from panconv.cli.thermodynamics import thermodynamics
 from panconv.cli.train import data, train
@@ -30,6 +31,7 @@ app.command(no_args_is_help=True)(reproduce)
 app.command(no_args_is_help=True)(temperature)
 app.command(no_args_is_help=True)(thermodynamics)
 app.command()(operators)
+app.command(no_args_is_help=True)(spectrum)
 app.command()(report)
 app.command()(data)
 # The parser's own complaints. Typer may carry its parser inside or import click: either way this name reaches it.

@@ -52,6 +52,16 @@ class Linear(nn.Module):
             return (x @ W.transpose(0, 1).flatten(1)).unflatten(1, (self.trials, -1))
         return torch.einsum("nsf,sfo->nso", x, W)
 
+    def checked(self, x: Any) -> Tensor | SparseRows:
+        """The features of N nodes, if this map takes them; sparse ones as `SparseRows`."""
+        if not isinstance(x, (Tensor, SparseRows)):
+            raise TypeError(f"x must be a tensor (N, {self.in_channels}), got {type(x).__name__}")
+        if len(x.shape) < 2:
+            raise ValueError(f"x must be (N, {self.in_channels}), a row a node, got shape {tuple(x.shape)}")
+        if self.in_channels not in (-1, x.shape[-1]):
+            raise ValueError(f"x must have in_channels = {self.in_channels} columns, got shape {tuple(x.shape)}")
+        return SparseRows.of(x) if isinstance(x, Tensor) and x.layout != torch.strided else x
+
     def _shape(self) -> tuple[int, ...]:
         return (*([] if self.trials is None else [self.trials]), self.in_channels, self.out_channels)
 

@@ -1,0 +1,109 @@
+"""panconv spectrum."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from panconv.cli.common import canonical, check_device, check_plot, command_line, numbers, out, title
+from panconv.files import check_writable, replacing
+
+if TYPE_CHECKING:
+    from panconv.experiments.spectrum import Spectrum
+
+
+def spectrum(
+    graph: Annotated[str, typer.Argument(metavar="GRAPH", help="cora, citeseer, pubmed, or a folder.")],
+    method: Annotated[int, typer.Option(help="The paper's method: 1, 2, 5, 6 or 7.")] = 2,
+    L: Annotated[int, typer.Option("--L", help="The longest path.")] = 2,
+    k: Annotated[
+        str | None, typer.Option("--k", metavar="K,K,...", help="The L+1 path weights; ones if left out.")
+    ] = None,
+    starts: Annotated[int, typer.Option(help="Random starts of the density of a large graph.")] = 32,
+    device: Annotated[str, typer.Option(metavar="cpu|cuda", help="Where to compute.")] = "cpu",
+    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Save the two spectra (png, svg, pdf).")] = None,
+    json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write all values as JSON.")] = None,
+) -> None:
+    """The spectrum of M beside that of the normalised Laplacian.
+
+    All eigenvalues up to 4000 nodes; of a larger graph the density, by stochastic Lanczos quadrature, and the leading
+    eigenvalues.
+
+    Example: panconv spectrum cora --method 2 --plot spectrum.png
+    """
+    from panconv.data import load
+    from panconv.graph import Adjacency
+    from panconv.met import MET, METHODS, checked_method
+    from panconv.paths import Walks
+    from panconv.validation import checked_count, checked_length
+    from panconv.weights import in_words
+
+    if METHODS[checked_method(method)].per_length == "row":
+        raise ValueError(
+            f"--method {method} is similar to no symmetric matrix, so its spectrum is not real: use 1, 2, 5, 6, 7"
+        )
+    weights = [1.0] * (checked_length(L) + 1) if k is None else numbers(k, "--k")
+    checked_count(starts, "--starts")
+    check_device(device)
+    check_plot(plot)
+    for path in (plot, json_file):
+        if path is not None:
+            check_writable(path)
+    name = canonical(graph)
+    data = load(name, sparse=True)
+    adj = Adjacency.from_edge_index(data.edge_index, num_nodes=data.num_nodes).to(device)
+    M = MET(Walks(adj, L), weights, method)
+    from panconv.experiments.spectrum import draw_spectra, spectra
+
+    columns = (TextColumn("{task.description}"), BarColumn(bar_width=20), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(f"two spectra of {data.num_nodes:,} nodes", total=2 * starts)
+        found = spectra(M, adj, starts, lambda done: bar.advance(task, done))
+    count = int(adj.components.max()) + 1
+    parts = "connected" if count == 1 else f"{count:,} components"
+    _show(found, f"{title(name)}: {data.num_nodes:,} nodes, {parts}, k(n) = {in_words(weights)}")
+    if plot is not None:
+        draw_spectra(found, f"{title(name)}: {data.num_nodes:,} nodes", plot)
+        out.print(f"spectra: {plot}")
+    if json_file is not None:
+        record = {"graph": name, "method": method, "L": L, "k": weights, "command": command_line()}
+        with replacing(json_file) as temporary:
+            temporary.write_text(json.dumps({**record, "spectra": [each.plain() for each in found]}, indent=2) + "\n")
+        out.print(f"values: {json_file}")
+
+
+def _show(found: list[Spectrum], heading: str) -> None:
+    table = Table(box=box.SIMPLE_HEAD, title=heading, title_justify="left")
+    table.add_column("", no_wrap=True)
+    for each in found:
+        table.add_column(each.name, justify="right")
+    rows = {
+        "largest": "largest eigenvalue",
+        "smallest": "smallest",
+        "mean": "mean",
+        "smooth": "smoothest state",
+        "copies": "  how often",
+        "gap": "  gap to the next",
+        "near_zero": "share within 0.01 of 0",
+    }
+    all_numbers = [each.numbers() for each in found]
+    for key, words in rows.items():
+        table.add_row(words, *(_cell(key, each[key]) for each in all_numbers))
+    out.print(table)
+    if not all(each.exact for each in found):
+        out.print("mean, smallest and shares: from the density, by stochastic Lanczos quadrature")
+
+
+def _cell(key: str, value: float | None) -> str:
+    if value is None:
+        return "not seen"
+    if key == "near_zero":
+        return f"{100 * value:.2f} %"
+    return f"{value:d}" if isinstance(value, int) else f"{round(value, 4) + 0.0:.4f}"

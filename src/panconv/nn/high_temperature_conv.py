@@ -1,0 +1,58 @@
+"""`HighTemperatureConv`: the layer at the far end of the temperature scale."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch_geometric.nn.inits import zeros
+
+from panconv.features import SparseRows
+from panconv.nn.linear import Linear
+from panconv.nn.prepared import PreparedGraph
+from panconv.spectral import HighTemperature
+from panconv.validation import checked_count
+
+
+class HighTemperatureConv(nn.Module):
+    r"""The prototype of the high-temperature model (Section 3 of "PAN: Path Integral Based Convolution", 2019)
+
+    .. math:: \mathbf{X}' = (\mathbf{I} + \psi_1 \psi_1^\top) \mathbf{X} \mathbf{W} + \mathbf{b}
+
+    with ψ₁ the Perron vector of A, taken on each connected component by itself. It is found once a graph.
+
+    Args:
+        in_channels: features of a node, or -1 to take them from the first call.
+        out_channels: features of a node afterwards.
+        bias: whether to add a trained bias.
+
+    Shapes:
+        x (N, F) → (N, O). x may be a torch sparse tensor.
+
+    >>> conv = HighTemperatureConv(16, 7)
+    >>> conv(torch.randn(3, 16), torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])).shape
+    torch.Size([3, 7])
+    """
+
+    def __init__(self, in_channels: int, out_channels: int, bias: bool = True) -> None:
+        super().__init__()
+        if in_channels != -1:
+            checked_count(in_channels, "in_channels")
+        self.lin = Linear(in_channels, checked_count(out_channels, "out_channels"))
+        self.bias = nn.Parameter(torch.zeros(out_channels)) if bias else None
+        self._prepared = PreparedGraph()
+
+    def reset_parameters(self) -> None:
+        self.lin.reset_parameters()
+        zeros(self.bias)
+
+    def forward(self, x: Tensor | SparseRows, edge_index: Any, edge_weight: Tensor | None = None) -> Tensor:
+        """x through the layer, on an ``edge_index``, an `Adjacency`, or anything an `Adjacency` is made from."""
+        x = self.lin.checked(x)
+        adj = self._prepared(edge_index, edge_weight, x.shape[0])
+        out = HighTemperature(adj).apply(self.lin(x))
+        return out if self.bias is None else out + self.bias.to(out.dtype)
+
+    def extra_repr(self) -> str:
+        return f"{self.lin.in_channels}, {self.lin.out_channels}"

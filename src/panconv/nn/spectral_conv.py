@@ -1,0 +1,142 @@
+"""`SpectralConv`: a learned filter in the basis of M."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch_geometric.nn.inits import zeros
+
+from panconv.features import SparseRows
+from panconv.graph import Adjacency
+from panconv.met import MET, METHODS, checked_method
+from panconv.nn.linear import Linear
+from panconv.nn.prepared import PreparedGraph
+from panconv.paths import Walks
+from panconv.spectral import Basis, basis
+from panconv.validation import checked_count, checked_length
+from panconv.weights import weights_from
+
+FILTERS = ("polynomial", "free")
+
+
+class SpectralConv(nn.Module):
+    r"""Convolution in the eigenbasis of the MET matrix (eq. 8), M ψᵢ = λᵢ ψᵢ
+
+    .. math:: \mathbf{X}' = \mathbf{U} (g(\lambda) \odot \mathbf{U}^{-1} \mathbf{X} \mathbf{W}) + \mathbf{b}
+
+    with the k leading eigenstates U and a filter g of each output channel's own. The eigenstates are found once a graph
+    and kept with it, so the path weights are fixed: trained, they would have M diagonalised at every step. With k = N
+    and g(λ) = λ this is `PANConv`.
+
+    Equal eigenvalues are taken together, with one value of g, since the eigenvectors of a part of them are no property
+    of the graph: k is a least number, and on a graph of C components methods 1 and 2 have the eigenvalue 1 C times
+    (78 on Cora), all of which come first.
+
+    Args:
+        in_channels: features of a node, or -1 to take them from the first call.
+        out_channels: features of a node afterwards.
+        k: eigenstates, at least; all N of a graph that has fewer nodes.
+        L: the longest path length.
+        method: 2, 5, 6, whose M is symmetric on an undirected graph, or 1, 7, whose M = Z^−½ S Z^½ is similar to a
+            symmetric S = ΦΛΦᵀ: U = Z^−½Φ, U⁻¹ = ΦᵀZ^½.
+        weights: fixed path weights: L+1 numbers, or such as ``PowerLaw(L, trained=False)``; None for ones.
+        filter: ``"polynomial"``: g(λ) = Σₚ θₚ Tₚ(λ′), with Tₚ Chebyshev's polynomials and λ′ the eigenvalues kept,
+            moved onto [−1, 1], on which the Tₚ are far better conditioned than powers; any polynomial of the degree
+            can be written so, and θ has a meaning on another graph too. ``"free"``: a θ for each of the k eigenvalues,
+            which belongs to one graph. Both start at g = 1.
+        degree: of the polynomial, at least 1.
+        bias: whether to add a trained bias.
+
+    Shapes:
+        x (N, F) → (N, O). x may be a torch sparse tensor.
+
+    >>> conv = SpectralConv(16, 7, k=2)
+    >>> conv(torch.randn(3, 16), torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])).shape
+    torch.Size([3, 7])
+    """
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        k: int = 32,
+        L: int = 2,
+        method: int = 2,
+        weights: object = None,
+        filter: str = "polynomial",
+        degree: int = 3,
+        bias: bool = True,
+    ) -> None:
+        super().__init__()
+        if in_channels != -1:
+            checked_count(in_channels, "in_channels")
+        if filter not in FILTERS:
+            raise ValueError(f"filter must be one of {', '.join(FILTERS)}, got {filter!r}")
+        if METHODS[checked_method(method)].per_length == "row":
+            raise ValueError(f"method {method} has no symmetric form to diagonalise: use 1, 2, 5, 6 or 7")
+        self.k, self.L, self.method, self.filter = checked_count(k, "k"), checked_length(L), method, filter
+        self.weights = weights_from([1.0] * (self.L + 1) if weights is None else weights, self.L)
+        if any(p.requires_grad for p in self.weights.parameters()):
+            raise ValueError(
+                f"weights must be fixed, got {type(self.weights).__name__}, which is trained: M would have to be "
+                "diagonalised at every step; give L+1 numbers, PowerLaw(L, trained=False), or use PANConv"
+            )
+        self.degree = checked_count(degree, "degree")
+        self.lin = Linear(in_channels, checked_count(out_channels, "out_channels"))
+        rows = self.degree + 1 if filter == "polynomial" else self.k
+        self.theta = nn.Parameter(torch.empty(rows, out_channels))
+        self.bias = nn.Parameter(torch.zeros(out_channels)) if bias else None
+        self._prepared = PreparedGraph()
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        self.lin.reset_parameters()
+        zeros(self.bias)
+        with torch.no_grad():
+            self.theta.fill_(1)
+            if self.filter == "polynomial":
+                self.theta[1:] = 0
+
+    def forward(self, x: Tensor | SparseRows, edge_index: Any, edge_weight: Tensor | None = None) -> Tensor:
+        """x through the layer, on an ``edge_index``, an `Adjacency`, or anything an `Adjacency` is made from."""
+        x = self.lin.checked(x)
+        states = self.basis(self._prepared(edge_index, edge_weight, x.shape[0]))
+        y = self.lin(x)
+        wide = torch.float64 if y.dtype == torch.float64 else torch.float32
+        g = self.response(states).to(wide)
+        seen = g * (states.left.to(wide) @ y.to(wide))
+        out = (states.right.to(wide) @ seen).to(y.dtype)
+        return out if self.bias is None else out + self.bias.to(out.dtype)
+
+    def basis(self, adj: Adjacency) -> Basis:
+        """The eigenstates on a graph, computed once and kept with it."""
+        key = ("basis", self.k, self.L, self.method, *self.weights().tolist())
+        return adj.cached(key, lambda: basis(MET(Walks(adj, self.L), self.weights, self.method), self.k))
+
+    def response(self, states: Basis) -> Tensor:
+        """g at the eigenvalues, (k, O)."""
+        if self.filter == "free":
+            own = states.group[: self.k]
+            mean = self.theta.new_zeros(states.values.numel(), self.theta.size(1))
+            count = torch.bincount(own, minlength=len(mean)).clamp(min=1).unsqueeze(1)
+            return (mean.index_add(0, own, self.theta[: own.numel()]) / count)[states.group]
+        return chebyshev(states.values, self.degree).to(self.theta.dtype) @ self.theta
+
+    def extra_repr(self) -> str:
+        words = f"{self.lin.in_channels}, {self.lin.out_channels}, k={self.k}, L={self.L}, method={self.method}"
+        return words + f", filter={self.filter!r}" + (f", degree={self.degree}" if self.filter == "polynomial" else "")
+
+
+def chebyshev(values: Tensor, degree: int) -> Tensor:
+    """T₀ … T_degree at the values, moved onto [−1, 1]: (k, degree + 1). Where all are equal they stand at 0."""
+    if not values.numel():
+        return values.new_zeros(0, degree + 1)
+    middle, half = (values.max() + values.min()) / 2, (values.max() - values.min()) / 2
+    different = half > 1e-8 * values.abs().max()  # rounding is not to be stretched over the whole interval
+    t = torch.where(different, (values - middle) / half.where(different, 1.0), 0.0)
+    terms = [torch.ones_like(t), t]
+    while len(terms) <= degree:
+        terms.append(2 * t * terms[-1] - terms[-2])
+    return torch.stack(terms[: degree + 1], 1)

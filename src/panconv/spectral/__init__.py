@@ -1,0 +1,16 @@
+"""What the eigenstates of a graph's operators tell: Perron vectors, Lanczos, leading eigenpairs, the whole spectrum."""
+
+from panconv.spectral.basis import Basis as Basis
+from panconv.spectral.basis import basis as basis
+from panconv.spectral.density import Density as Density
+from panconv.spectral.density import density as density
+from panconv.spectral.eigs import Eigenpairs as Eigenpairs
+from panconv.spectral.eigs import eigs as eigs
+from panconv.spectral.high_temperature import HighTemperature as HighTemperature
+from panconv.spectral.lanczos import Lanczos as Lanczos
+from panconv.spectral.lanczos import lanczos as lanczos
+from panconv.spectral.laplacian import Laplacian as Laplacian
+from panconv.spectral.perron import Perron as Perron
+from panconv.spectral.perron import perron as perron
+from panconv.spectral.ritz import Ritz as Ritz
+from panconv.spectral.ritz import ritz as ritz

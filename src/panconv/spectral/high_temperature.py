@@ -1,0 +1,77 @@
+"""The paper's prototype of the high-temperature limit: the identity plus the leading eigenstate (Section 3)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from panconv.graph import Adjacency
+from panconv.spectral.perron import perron
+
+
+class HighTemperature:
+    """I + ψ₁ψ₁ᵀ, with ψ₁ the Perron vector of each connected component: identity plus rank one on every component.
+
+    Never dense: ψᵀx is a sum over each component, which every node of it gets back by its own share.
+
+    Args:
+        adj: an undirected graph with weights of at least 0, or anything an `Adjacency` is made from.
+
+    >>> M = HighTemperature(torch.tensor([[0, 1], [1, 0]]))
+    >>> M @ torch.tensor([1.0, 0.0])
+    tensor([1.5000, 0.5000])
+    """
+
+    is_symmetric = True
+
+    def __init__(self, adj: Any) -> None:
+        self.adj = Adjacency.of(adj)
+        self.vector = perron(self.adj).vector  # (N,) float64
+        self._count = self.adj.cached(("perron", "count"), self._components)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.adj.num_nodes, self.adj.num_nodes
+
+    @property
+    def device(self) -> torch.device:
+        return self.adj.device
+
+    @property
+    def components(self) -> Tensor:
+        """The component of each node: the operator never leaves it."""
+        return self.adj.components
+
+    @property
+    def T(self) -> HighTemperature:
+        """Itself: the operator is symmetric."""
+        return self
+
+    def __matmul__(self, x: Tensor) -> Tensor:
+        """x + ψ(ψᵀx) for x (N, …)."""
+        return self.apply(x)
+
+    def apply(self, x: Tensor) -> Tensor:
+        """M @ x under a name that torch.compile can trace."""
+        if not isinstance(x, Tensor) or x.layout != torch.strided or not x.is_floating_point():
+            raise TypeError(
+                f"x must be a dense floating-point tensor (N, …), got {getattr(x, 'dtype', type(x).__name__)}"
+            )
+        if x.dim() == 0 or x.size(0) != self.adj.num_nodes:
+            raise ValueError(f"x must have {self.adj.num_nodes} rows, one a node, got shape {tuple(x.shape)}")
+        wide = x if x.dtype == torch.float64 else x.float()  # half precision is summed in float32
+        psi = self.vector.to(wide.dtype).reshape(-1, *[1] * (x.dim() - 1))
+        overlap = wide.new_zeros(self._count, *x.shape[1:]).index_add(0, self.adj.components, psi * wide)
+        return (wide + psi * overlap[self.adj.components]).to(x.dtype)
+
+    def to_dense(self, dtype: torch.dtype | None = None) -> Tensor:
+        """The matrix (N, N), for small graphs and for tests."""
+        return self @ torch.eye(self.adj.num_nodes, dtype=dtype or torch.get_default_dtype(), device=self.device)
+
+    def __repr__(self) -> str:
+        return f"HighTemperature({self.adj})"
+
+    def _components(self) -> int:
+        return int(self.adj.components.max()) + 1 if self.adj.num_nodes else 0

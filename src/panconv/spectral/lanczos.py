@@ -1,0 +1,123 @@
+"""Lanczos with full re-orthogonalisation, under autograd."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from panconv.validation import as_integer
+
+
+class Lanczos(NamedTuple):
+    """M Q ≈ Q T with orthonormal columns Q and T tridiagonal; a basis for each of B start vectors.
+
+    Once the Krylov space is exhausted the further columns of Q are 0, and so are their α and β.
+    """
+
+    alpha: Tensor  # (steps, …): the diagonal of T
+    beta: Tensor  # (steps − 1, …): beside it
+    Q: Tensor  # (N, steps, …)
+
+    def tridiagonal(self) -> Tensor:
+        """T, (…, steps, steps)."""
+        alpha, beta = self.alpha.movedim(0, -1), self.beta.movedim(0, -1)
+        side = torch.diag_embed(beta, offset=1)
+        return torch.diag_embed(alpha) + side + side.mT
+
+
+def lanczos(M: Any, x: Tensor, steps: int) -> Lanczos:
+    """The Lanczos basis of a symmetric operator, from the start x: T = QᵀMQ on the space of x, Mx, … M^(steps−1)x.
+
+    Every vector is orthogonalised against all before it, twice, so that no ghost copies of eigenvalues appear.
+    Gradients flow to x and to whatever M depends on. Where the space is exhausted before `steps` (β vanishes to
+    rounding, as in a component smaller than `steps`), what follows is 0, in values and in gradients.
+
+    Args:
+        M: a symmetric operator: anything with ``@`` and ``.shape``, such as `MET` of methods 2, 5, 6 on an undirected
+            graph, or a symmetric matrix. An `is_symmetric` of its own is believed.
+        x: the start, (N,), or (N, B) for B starts side by side, each with a basis of its own.
+        steps: the size of the basis, 1 … N.
+
+    >>> path = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])
+    >>> found = lanczos(MET(Walks(path, L=1), [0.0, 1.0], method=5), torch.tensor([1.0, 0.0, 0.0]), steps=2)
+    >>> found.tridiagonal()
+    tensor([[0.5000, 0.4082],
+            [0.4082, 0.3333]])
+    """
+    check_symmetric(M)
+    N = M.shape[0]
+    _check_start(x, N)
+    count = as_integer(steps)
+    if count is None or not 1 <= count <= N:
+        raise ValueError(f"steps must be an integer from 1 to the number of nodes, {N}, got {steps!r}")
+    start = x.unsqueeze(1) if x.dim() == 1 else x
+    basis, alphas, betas = _Basis(count), [], []
+    q, _ = _normalized(start.T, torch.zeros_like(start[0]))  # (B, N)
+    scale = torch.zeros_like(start[0])
+    for step in range(count):
+        basis.append(q)
+        w = (M @ q.T.reshape(x.shape)).reshape(start.shape).T
+        scale = torch.maximum(scale, w.detach().norm(dim=1))
+        alphas.append((q * w).sum(1))
+        if step + 1 < count:
+            q, beta = _normalized(basis.orthogonal(basis.orthogonal(w)), 1e3 * torch.finfo(x.dtype).eps * scale)
+            betas.append(beta)
+    Q = basis.rows().permute(2, 1, 0).reshape(N, count, *x.shape[1:])
+    alpha, beta = torch.stack(alphas), torch.stack(betas) if betas else x.new_zeros(0, start.size(1))
+    return Lanczos(alpha.reshape(count, *x.shape[1:]), beta.reshape(count - 1, *x.shape[1:]), Q)
+
+
+class _Basis:
+    """The vectors found so far, as rows (B, j, N): appended in place where no gradient may be asked for."""
+
+    def __init__(self, count: int) -> None:
+        self._count, self._size = count, 0
+        self._rows: Tensor | None = None
+
+    def append(self, q: Tensor) -> None:  # (B, N)
+        new = q.unsqueeze(1)
+        if torch.is_grad_enabled():
+            self._rows = new if self._rows is None else torch.cat([self._rows, new], 1)
+        else:
+            if self._rows is None:
+                self._rows = q.new_empty(q.size(0), self._count, q.size(1))
+            self._rows[:, self._size] = q
+        self._size += 1
+
+    def rows(self) -> Tensor:
+        assert self._rows is not None
+        return self._rows[:, : self._size]
+
+    def orthogonal(self, w: Tensor) -> Tensor:
+        """w − Q Qᵀw for each of the B."""
+        overlap = self.rows() @ w.unsqueeze(2)  # (B, j, 1)
+        return w - (overlap.mT @ self.rows()).squeeze(1)
+
+
+def check_symmetric(M: Any) -> None:
+    """Refuses an operator that is known not to be symmetric."""
+    symmetric = getattr(M, "is_symmetric", True)
+    if isinstance(M, Tensor):
+        symmetric = M.dim() == 2 and M.size(0) == M.size(1) and torch.allclose(M, M.mT)
+    if not symmetric:
+        raise ValueError(
+            "M is not symmetric, which Lanczos needs: take method 2, 5 or 6 on an undirected graph, or, for methods 1 "
+            "and 7, the symmetric twin M.similar()[0] (edge weights that ask for a gradient count as directed)"
+        )
+
+
+def _check_start(x: Any, N: int) -> None:
+    if not isinstance(x, Tensor) or x.dtype not in (torch.float32, torch.float64):
+        raise TypeError(f"x must be a float32 or float64 tensor, got {getattr(x, 'dtype', type(x).__name__)}")
+    if x.dim() not in (1, 2) or x.size(0) != N:
+        raise ValueError(f"x must be (N,) or (N, B) with N = {N}, a start a column, got shape {tuple(x.shape)}")
+
+
+def _normalized(w: Tensor, least: Tensor) -> tuple[Tensor, Tensor]:
+    """w / ‖w‖ and ‖w‖ for w (B, N), both 0 where ‖w‖ is at most `least`; no gradient ever divides by 0."""
+    square = (w * w).sum(1)
+    alive = square > least**2
+    norm = square.where(alive, 1.0).sqrt()
+    return (w / norm.unsqueeze(1)).where(alive.unsqueeze(1), 0.0), norm.where(alive, 0.0)

@@ -1,0 +1,132 @@
+import sys
+
+import pytest
+import torch
+from graphs import dense_met, graphs, undirected
+from hypothesis import given
+from hypothesis import strategies as st
+from torch_geometric.utils import erdos_renyi_graph
+
+from panconv import MET, METHODS, Adjacency, Fixed, Walks, eigs, load
+from panconv.testing import close
+
+K = torch.tensor([1.0, 0.5, 0.25], dtype=torch.float64)
+
+
+def operator(graph, method):
+    adj = Adjacency.from_edge_index(graph.edge_index, graph.edge_weight, graph.num_nodes)
+    return MET(Walks(adj, 2), Fixed(K), method), dense_met(graph.dense(), K, method)[0]
+
+
+def check(M, dense, k):
+    """The k leading values are those of the dense matrix, and the vectors are eigenvectors of norm 1."""
+    values, vectors = eigs(M, k)
+    reference = torch.linalg.eigvals(dense)
+    real = reference.real.sort(descending=True).values[:k]
+    torch.testing.assert_close(values.real if values.is_complex() else values, real, rtol=1e-6, atol=1e-6)
+    torch.testing.assert_close(dense.to(vectors.dtype) @ vectors, vectors * values, rtol=1e-7, atol=1e-7)
+    close(vectors.abs().square().sum(0), torch.ones(k, dtype=torch.float64))
+
+
+@given(graphs(min_nodes=1, max_nodes=8, zeros=False), st.sampled_from(sorted(METHODS)), st.integers(1, 8))
+def test_any_graph_any_method_against_dense(graph, method, k):
+    check(*operator(graph, method), min(k, graph.num_nodes))
+
+
+@given(graphs(min_nodes=1, max_nodes=8).map(undirected), st.sampled_from([1, 2, 5, 6, 7]))
+def test_undirected_graphs_have_real_eigenstates_that_span(graph, method):
+    M, dense = operator(graph, method)
+    values, vectors = eigs(M, graph.num_nodes)
+    assert values.dtype == torch.float64
+    close(vectors @ torch.diag(values) @ torch.linalg.inv(vectors), dense)
+    if M.is_symmetric:
+        close(vectors.T @ vectors, torch.eye(graph.num_nodes, dtype=torch.float64))
+
+
+@given(graphs(min_nodes=1).map(undirected), st.sampled_from([1, 2, 5, 6, 7]))
+def test_similarity(graph, method):
+    M, dense = operator(graph, method)
+    for each, matrix in ((M, dense), (M.T, dense.T)):
+        S, log_Z = each.similar()
+        symmetric, root = S.to_dense(torch.float64), torch.exp(0.5 * log_Z.double())
+        close(symmetric, symmetric.T)
+        close(symmetric / root[:, None] * root, matrix)
+        assert S.is_symmetric
+
+
+def two_hundred_nodes_of_everything(directed=False):
+    """A large component, for ARPACK, beside many small ones, equal ones among them."""
+    edges = erdos_renyi_graph(150, 0.03, directed=directed)
+    small = torch.tensor([[150, 151, 152, 153, 153, 155, 157, 158], [151, 150, 153, 152, 154, 156, 158, 157]])
+    both = torch.cat([edges, small] if directed else [edges, small, small.flip(0)], 1)
+    return Adjacency.from_edge_index(both, num_nodes=200)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("method", METHODS)
+def test_large_components_go_through_arpack(method, directed, monkeypatch):
+    monkeypatch.setattr(sys.modules["panconv.spectral.eigs"], "_SMALL", 16)
+    M = MET(Walks(two_hundred_nodes_of_everything(directed), 2), Fixed(K), method)
+    check(M, M.to_dense(torch.float64), 30)
+    first, second = eigs(M, 5), eigs(M, 5)
+    assert torch.equal(first.vectors, second.vectors)
+
+
+def test_every_copy_of_a_repeated_eigenvalue_is_found(monkeypatch):
+    """Forty cliques on one hub: one component whose second eigenvalue comes 39 times, of which ARPACK misses some."""
+    monkeypatch.setattr(sys.modules["panconv.spectral.eigs"], "_SMALL", 16)
+    clique = torch.combinations(torch.arange(6)).T
+    spoke = torch.tensor([[240], [0]])
+    edges = torch.cat([torch.cat([clique + 6 * c, spoke + torch.tensor([[0], [6 * c]])], 1) for c in range(40)], 1)
+    M = MET(Walks(torch.cat([edges, edges.flip(0)], 1), 2), Fixed(K), 2)
+    assert int(M.paths.adj.components.max()) == 0
+    dense = M.to_dense(torch.float64)
+    assert float(torch.linalg.eigvalsh(dense)[-40:-1].diff().abs().max()) < 1e-9
+    check(M, dense, 42)
+
+
+def test_cora_seventy_eight_times_one():
+    data = load("cora", sparse=True)
+    adj = Adjacency.from_edge_index(data.edge_index, num_nodes=data.num_nodes)
+    for method in (1, 2):
+        M = MET(Walks(adj, 2), [1.0, 1.0, 1.0], method)
+        values, vectors = eigs(M, 90)
+        assert int((values > 1 - 1e-9).sum()) == int(adj.components.max()) + 1 == 78
+        close(M @ vectors, vectors * values)
+        assert int(torch.linalg.matrix_rank(vectors)) == 90
+
+
+@pytest.mark.parametrize("small", [256, 16])
+def test_long_walks_do_not_overflow(small, monkeypatch):
+    monkeypatch.setattr(sys.modules["panconv.spectral.eigs"], "_SMALL", small)
+    clique = torch.combinations(torch.arange(60)).T
+    tail = torch.tensor([[59, 60, 61, 70], [60, 61, 62, 71]])
+    edges = torch.cat([clique, tail], 1)
+    M = MET(Walks(torch.cat([edges, edges.flip(0)], 1), 200), torch.ones(201), 1)
+    assert float(M.log_partition.max()) > 800  # e⁸⁰⁰ is more than float64 holds
+    values, vectors = eigs(M, 14)
+    close(values[:9], torch.ones(9, dtype=torch.float64))  # as many components
+    close(M @ vectors, vectors * values)
+
+
+def test_any_operator():
+    H = torch.randn(12, 12, dtype=torch.float64)
+    values, vectors = eigs(H + H.T, 3)
+    close(values, torch.linalg.eigvalsh(H + H.T).flip(0)[:3])
+    values, vectors = eigs(H, 12)
+    assert values.dtype == torch.complex128
+    torch.testing.assert_close(H.to(vectors.dtype) @ vectors, vectors * values)
+    assert bool((values.real.diff() <= 1e-12).all())
+
+
+def test_bad_input():
+    M = MET(Walks(torch.tensor([[0, 1], [1, 0]]), 2), [1.0, 1.0, 1.0], 2)
+    for k in (0, 3, -1, 1.5):
+        with pytest.raises(ValueError, match=f"k must be an integer from 1 to the number of nodes, 2, got {k}"):
+            eigs(M, k)
+    with pytest.raises(ValueError, match="several trials"):
+        eigs(MET(Walks(torch.tensor([[0, 1], [1, 0]]), 1), torch.ones(2, 3), 2), 1)
+    with pytest.raises(TypeError, match=r"M must be a square operator.*\(2, 3\)"):
+        eigs(torch.zeros(2, 3), 1)
+    with pytest.raises(ValueError, match="similar to no symmetric matrix"):
+        MET(Walks(torch.tensor([[0, 1], [1, 0]]), 1), [1.0, 1.0], 3).similar()
