@@ -38,6 +38,7 @@ bench: install
 	$(BIN)/python benchmarks/layer.py
 	$(BIN)/python benchmarks/trials.py
 	$(BIN)/python benchmarks/grid.py
+	$(BIN)/python benchmarks/walks.py
 
 clean:
 	rm -rf .venv build dist results report.html

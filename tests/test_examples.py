@@ -17,6 +17,21 @@ def test_temperature():
     assert means[0] < 0.01
 
 
+def test_merw():
+    rates = runpy.run_path(str(EXAMPLES / "merw.py"))["main"]()
+    assert rates["maximal-entropy"] > rates["generic"] + 0.5
+
+
+def test_link_prediction():
+    found = runpy.run_path(str(EXAMPLES / "link_prediction.py"))["main"]()
+    assert min(found.values()) > 0.75
+
+
+def test_communities():
+    found = runpy.run_path(str(EXAMPLES / "communities.py"))["main"]()
+    assert all(modularity > 0.7 and shared > 0.15 for modularity, shared in found.values())
+
+
 def test_the_readme_runs():
     text = (EXAMPLES.parent / "README.md").read_text()
     names: dict[str, object] = {}

@@ -14,6 +14,7 @@ from panconv.cli.grid import grid
 from panconv.cli.report import report
 from panconv.cli.reproduce import reproduce
 from panconv.cli.train import data, train
+from panconv.cli.walks import communities, links
 
 app = typer.Typer(
     add_completion=False,
@@ -24,6 +25,8 @@ app = typer.Typer(
 app.command(no_args_is_help=True)(train)
 app.command(no_args_is_help=True)(grid)
 app.command(no_args_is_help=True)(reproduce)
+app.command(no_args_is_help=True)(links)
+app.command(no_args_is_help=True)(communities)
 app.command()(report)
 app.command()(data)
 # The parser's own complaints. Typer may carry its parser inside or import click: either way this name reaches it.

@@ -59,14 +59,14 @@ def communities(
     k = checked_count(k, "k")
     if k > nodes.numel():
         raise ValueError(f"k must be at most the {nodes.numel()} nodes of the largest component, got {k}")
-    x = diffusion_map(adj, nodes, k, walk, t)
+    x = diffusion_map(adj, k, walk, t)
     label = label + (k - 1)  # the largest component is numbered first
     label[nodes] = kmeans(x, k, checked_count(restarts, "restarts"), number)
     return label
 
 
-def diffusion_map(adj: Adjacency, nodes: Tensor, k: int, walk: str, steps: int) -> Tensor:
-    """The rows of U·μᵗ for the k largest eigenvalues of S on a connected set of nodes, scaled to length 1, (n, k).
+def diffusion_map(adj: Adjacency, k: int, walk: str, steps: int) -> Tensor:
+    """The rows of U·μᵗ for the k largest eigenvalues of S on the largest component, scaled to length 1, (n, k).
 
     The eigenvectors of the maximal entropy walk may fall below rounding far from where they are large. A node there
     takes the direction in which its walker goes, the mean of its neighbours'.
@@ -77,8 +77,8 @@ def diffusion_map(adj: Adjacency, nodes: Tensor, k: int, walk: str, steps: int) 
             "the graph must be undirected for communities, got a directed one: add the reverse edges "
             "(torch_geometric.utils.to_undirected)"
         )
-    S = _symmetrised(of.transition.operands(torch.float64), nodes)
-    values, vectors = _leading(S, k)
+    S = _symmetrised(of.transition.operands(torch.float64), largest_component(adj))
+    values, vectors = adj.cached(("leading", walk, k), lambda: _leading(S, k))  # the same for every seed and every t
     x = vectors * values**steps
     size = np.linalg.norm(x, axis=1, keepdims=True)
     far = size[:, 0] <= _NOISE * size.max()
