@@ -14,8 +14,8 @@ from torch import Tensor
 _WORD = 0xFFFFFFFF
 
 
-def keys(seeds: Tensor, *stream: int) -> Tensor:
-    """A 32-bit key for each seed and a stream of numbers (such as layer and epoch), same shape as the seeds."""
+def keys(seeds: Tensor, *stream: int | Tensor) -> Tensor:
+    """A 32-bit key for each seed and a stream of numbers (such as layer and epoch); seeds and numbers broadcast."""
     key = _mix(seeds.long())
     for number in stream:
         key = _mix((key * 0x9E3779B1 + number + 1) & _WORD)

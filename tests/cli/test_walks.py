@@ -15,7 +15,7 @@ def test_links(tmp_path):
     assert record["graph"] == "cora"
     assert len(record["rounds"]) == record["trials"] == 2
     for kind in ("generic", "maximal-entropy"):
-        assert [point["mean"] for point in record["auc"][kind]][0] == 0.5
+        assert record["auc"][kind][0]["mean"] == 0.5
         assert len(record["auc"][f"{kind}, superposed"]) == 3
         last = record["auc"][f"{kind}, superposed"][-1]
         assert last["mean"] == sum(each[f"{kind}, superposed"][-1] for each in record["rounds"]) / 2

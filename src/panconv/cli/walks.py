@@ -37,15 +37,18 @@ def links(
 
     Example: panconv links cora --steps 5 --plot links.png
     """
-    from panconv.data import load
-    from panconv.experiments.links import BASELINE, link_round, links_figure, mean_and_std
-
     if not 0 < fraction < 1:
         raise ValueError(f"--fraction must be above 0 and below 1, got {fraction}")
     _check(trials, seed, plot, json_file)
     _at_least(1, steps, "--steps")
+
+    from panconv.data import load
+    from panconv.experiments.links import BASELINE, link_round, links_figure, mean_and_std
+    from panconv.tasks import split_links
+
     name = canonical(graph)
     data = load(name, sparse=True)
+    split_links(data, fraction, seed)  # raises before the bar shows
     rounds = [
         link_round(data.edge_index, data.num_nodes, fraction, steps, each)
         for each in track(range(seed, seed + trials), "splits", console=Console(stderr=True), transient=True)
@@ -81,17 +84,19 @@ def communities(
 
     Example: panconv communities cora --plot communities.png
     """
-    from panconv.data import load
-    from panconv.experiments.communities import communities_figure, community_round, connected_part, score, summary
-
     _check(trials, seed, plot, json_file)
     _at_least(0, steps, "--steps")
     if k is not None:
         _at_least(1, k, "--k")
+
+    from panconv.data import load
+    from panconv.experiments.communities import communities_figure, community_round, connected_part, score, summary
+    from panconv.tasks.communities import checked_k
+
     name = canonical(graph)
     data = load(name, sparse=True)
-    k = int(data.y.max()) + 1 if k is None else k
     part = connected_part(data.edge_index, data.y)
+    k = checked_k(int(data.y.max()) + 1 if k is None else k, part.adj.num_nodes)
     rounds = [
         community_round(part, k, steps, each)
         for each in track(range(seed, seed + trials), "k-means", console=Console(stderr=True), transient=True)

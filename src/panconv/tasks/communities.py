@@ -56,9 +56,7 @@ def communities(
     if t is None or t < 0:
         raise ValueError(f"steps must be an integer of at least 0, got {steps!r}")
     label, nodes = _component_labels(adj)
-    k = checked_count(k, "k")
-    if k > nodes.numel():
-        raise ValueError(f"k must be at most the {nodes.numel()} nodes of the largest component, got {k}")
+    k = checked_k(k, nodes.numel())
     x = diffusion_map(adj, k, walk, t)
     label = label + (k - 1)  # the largest component is numbered first
     label[nodes] = kmeans(x, k, checked_count(restarts, "restarts"), number)
@@ -97,6 +95,13 @@ def _outward(S: sp.csr_matrix, x: np.ndarray, far: np.ndarray) -> np.ndarray:
         x = np.where(reached[:, None], mean / np.where(size > 0, size, 1), x)
         far = far & ~reached
     return x
+
+
+def checked_k(k: int, num_nodes: int) -> int:
+    """k itself, if so many nodes can be that many communities."""
+    if checked_count(k, "k") > num_nodes:
+        raise ValueError(f"k must be at most the {num_nodes} nodes of the largest component, got {k}")
+    return k
 
 
 def largest_component(adj: Adjacency) -> Tensor:

@@ -18,6 +18,7 @@ from panconv.random import keys, words
 from panconv.validation import as_integer
 
 _BITS = 32
+_WORDS = 2**18  # random words made at a time
 
 
 class Sampler:
@@ -71,8 +72,12 @@ class Sampler:
         origin = torch.tensor(number, device=node.device)
         nodes = node.new_empty(count + 1, node.numel())  # a step's nodes side by side in memory
         nodes[0] = node
-        for t in range(count):
-            nodes[t + 1] = self.step(nodes[t], words(keys(origin, t), node.shape))
+        at_once = max(_WORDS // max(node.numel(), 1), 1)
+        for first in range(0, count, at_once):
+            t = torch.arange(first, min(first + at_once, count), device=node.device)
+            for word in words(keys(origin, t), node.shape):  # the same as step by step, in fewer operations
+                nodes[first + 1] = self.step(nodes[first], word)
+                first += 1
         return nodes.T.contiguous()
 
 

@@ -114,7 +114,7 @@ class RandomWalk:
         """Walks of so many steps from given nodes.
 
         The numbers depend on seed, step and the walker's place in `starts` alone, so that the walks are the same on a
-        CPU and on a GPU.
+        CPU and on a GPU (but for a step in a few billion, where P rounds differently).
 
         Args:
             starts: the node of each walker, (B,).
