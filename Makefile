@@ -39,6 +39,7 @@ bench: install
 	$(BIN)/python benchmarks/trials.py
 	$(BIN)/python benchmarks/grid.py
 	$(BIN)/python benchmarks/paths.py
+	$(BIN)/python benchmarks/walks.py
 
 clean:
 	rm -rf .venv build dist results report.html

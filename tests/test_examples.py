@@ -28,9 +28,31 @@ def test_spectrum(capsys):
     assert "the eigenvalue 1 occurs 78 times" in capsys.readouterr().out
 
 
+def test_merw():
+    rates = runpy.run_path(str(EXAMPLES / "merw.py"))["main"]()
+    assert rates["maximal-entropy"] > rates["generic"] + 0.5
+
+
+def test_link_prediction():
+    found = runpy.run_path(str(EXAMPLES / "link_prediction.py"))["main"]()
+    assert min(found.values()) > 0.75
+
+
+def test_communities():
+    found = runpy.run_path(str(EXAMPLES / "communities.py"))["main"]()
+    assert all(modularity > 0.7 and shared > 0.15 for modularity, shared in found.values())
+
+
 def test_the_readme_runs():
     text = (EXAMPLES.parent / "README.md").read_text()
     names: dict[str, object] = {}
     for block in text.split("```python\n")[1:]:
         exec(block.split("```")[0], names)
     assert names["out"].shape == (2708, 7)
+
+
+def test_localisation(tmp_path):
+    even, gathered = runpy.run_path(str(EXAMPLES / "localisation.py"))["main"](str(tmp_path / "localisation.png"))
+    assert even < 1e-3  # on a lattice without defects every node is alike
+    assert gathered > 10
+    assert (tmp_path / "localisation.png").stat().st_size > 10_000

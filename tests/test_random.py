@@ -22,6 +22,14 @@ def test_uniform_is_uniform_and_uncorrelated():
     assert torch.corrcoef(torch.stack([u[0, 1:], u[0, :-1]]))[0, 1].abs() < 5 / 40_000**0.5
 
 
+def test_words_use_all_their_bits():
+    words = random.words(random.keys(torch.arange(8), 0), (40_000,))
+    assert words.min() >= 0
+    assert words.max() < 2**32
+    ones = torch.stack([((words >> bit) & 1).double().mean() for bit in range(32)])
+    assert (ones - 0.5).abs().max() < 5 * (0.25 / words.numel()) ** 0.5
+
+
 def test_masks_have_their_density_and_share_nothing():
     n = 40_000
     position = random.position_hash(n, torch.device("cpu"))

@@ -14,8 +14,8 @@ from torch import Tensor
 _WORD = 0xFFFFFFFF
 
 
-def keys(seeds: Tensor, *stream: int) -> Tensor:
-    """A 32-bit key for each seed and a stream of numbers (such as layer and epoch), same shape as the seeds."""
+def keys(seeds: Tensor, *stream: int | Tensor) -> Tensor:
+    """A 32-bit key for each seed and a stream of numbers (such as layer and epoch); seeds and numbers broadcast."""
     key = _mix(seeds.long())
     for number in stream:
         key = _mix((key * 0x9E3779B1 + number + 1) & _WORD)
@@ -24,9 +24,13 @@ def keys(seeds: Tensor, *stream: int) -> Tensor:
 
 def uniform(key: Tensor, shape: Sequence[int]) -> Tensor:
     """Numbers in [0, 1), float32, (…key's shape, …shape)."""
+    return (words(key, shape) >> 8).float() * 2.0**-24
+
+
+def words(key: Tensor, shape: Sequence[int]) -> Tensor:
+    """Words of 32 random bits, on int64 to hold them, (…key's shape, …shape)."""
     position = _mix(torch.arange(torch.Size(shape).numel(), device=key.device))
-    bits = _mix(position ^ key.unsqueeze(-1))  # (…, n)
-    return ((bits >> 8).float() * 2.0**-24).reshape(*key.shape, *shape)
+    return _mix(position ^ key.unsqueeze(-1)).reshape(*key.shape, *shape)
 
 
 def position_hash(count: int, device: torch.device) -> Tensor:

@@ -18,6 +18,7 @@ from panconv.cli.spectrum import spectrum
 from panconv.cli.temperature import temperature
 from panconv.cli.thermodynamics import thermodynamics
 from panconv.cli.train import data, train
+from panconv.cli.walks import communities, links
 
 app = typer.Typer(
     add_completion=False,
@@ -32,6 +33,8 @@ app.command(no_args_is_help=True)(temperature)
 app.command(no_args_is_help=True)(thermodynamics)
 app.command()(operators)
 app.command(no_args_is_help=True)(spectrum)
+app.command(no_args_is_help=True)(links)
+app.command(no_args_is_help=True)(communities)
 app.command()(report)
 app.command()(data)
 # The parser's own complaints. Typer may carry its parser inside or import click: either way this name reaches it.

@@ -1,0 +1,163 @@
+"""panconv links, panconv communities."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+from panconv.cli.common import canonical, check_plot, out, title
+from panconv.files import check_writable, replacing
+
+Graph = Annotated[str, typer.Argument(metavar="GRAPH", help="cora, citeseer, pubmed, or a folder.")]
+Seed = Annotated[int, typer.Option(help="The first trial's seed; the next ones count up.")]
+Json = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the figures as JSON.")]
+Plot = Annotated[Path | None, typer.Option(metavar="FILE", help="Save a plot (png, svg, pdf).")]
+
+
+def links(
+    graph: Graph,
+    fraction: Annotated[float, typer.Option(help="The share of links taken out.")] = 0.1,
+    steps: Annotated[int, typer.Option(help="The longest walk.")] = 3,
+    trials: Annotated[int, typer.Option(help="Splits, each with a seed of its own.")] = 10,
+    seed: Seed = 0,
+    json_file: Json = None,
+    plot: Plot = None,
+) -> None:
+    """Predict links that were taken out, by the maximal entropy walk and by the generic one.
+
+    The AUC is the chance that a link taken out scores above a pair that never had one, ties counted half. Walks of one
+    step score every such pair 0, an AUC of one half.
+
+    Example: panconv links cora --steps 5 --plot links.png
+    """
+    if not 0 < fraction < 1:
+        raise ValueError(f"--fraction must be above 0 and below 1, got {fraction}")
+    _check(trials, seed, plot, json_file)
+    _at_least(1, steps, "--steps")
+
+    from panconv.data import load
+    from panconv.experiments.links import BASELINE, link_round, links_figure, mean_and_std
+    from panconv.tasks import split_links
+
+    name = canonical(graph)
+    data = load(name, sparse=True)
+    split_links(data, fraction, seed)  # raises before the bar shows
+    rounds = [
+        link_round(data.edge_index, data.num_nodes, fraction, steps, each)
+        for each in track(range(seed, seed + trials), "splits", console=Console(stderr=True), transient=True)
+    ]
+    curves = mean_and_std(rounds)
+    heading = f"{title(name)}: AUC, {100 * fraction:g} % of the links taken out, {trials} trials (Σ: superposed)"
+    columns = {"generic": "generic", "generic, superposed": "generic Σ"}
+    columns |= {"maximal-entropy": "max. entropy", "maximal-entropy, superposed": "max. entropy Σ"}
+    table = _table(heading, ["t", *columns.values()])
+    for t in range(steps):
+        table.add_row(str(t + 1), *(_cell(curves[key][t]) for key in columns))
+    out.print(table)
+    out.print(f"common neighbours: {_cell(curves[BASELINE][0])}")
+    if plot is not None:
+        links_figure(rounds, f"{title(name)}: link prediction, {trials} splits", plot)
+        out.print(f"plot: {plot}")
+    how = {"graph": name, "fraction": fraction, "steps": steps, "trials": trials, "seed": seed}
+    _write(json_file, how | {"auc": _plain(curves), "rounds": rounds})
+
+
+def communities(
+    graph: Graph,
+    k: Annotated[int | None, typer.Option("--k", help="Communities; left out, as many as classes.")] = None,
+    steps: Annotated[int, typer.Option(help="The length of the walk.")] = 3,
+    trials: Annotated[int, typer.Option(help="Runs of k-means, each with a seed of its own.")] = 10,
+    seed: Seed = 0,
+    json_file: Json = None,
+    plot: Plot = None,
+) -> None:
+    """Find communities by the maximal entropy walk and by the generic one, and set them beside the classes.
+
+    All figures are those of the largest connected component: no walk joins what is not connected.
+
+    Example: panconv communities cora --plot communities.png
+    """
+    _check(trials, seed, plot, json_file)
+    _at_least(0, steps, "--steps")
+    if k is not None:
+        _at_least(1, k, "--k")
+
+    from panconv.data import load
+    from panconv.experiments.communities import communities_figure, community_round, connected_part, score, summary
+    from panconv.tasks.communities import checked_k
+
+    name = canonical(graph)
+    data = load(name, sparse=True)
+    part = connected_part(data.edge_index, data.y)
+    k = checked_k(int(data.y.max()) + 1 if k is None else k, part.adj.num_nodes)
+    rounds = [
+        community_round(part, k, steps, each)
+        for each in track(range(seed, seed + trials), "k-means", console=Console(stderr=True), transient=True)
+    ]
+    figures = summary(rounds)
+    figures["classes"] = {field: (value, 0.0) for field, value in score(part, part.y)._asdict().items()}
+    share = f"the largest component, {part.adj.num_nodes:,} of {data.num_nodes:,} nodes"
+    table = _table(
+        f"{title(name)}: {k} communities of {share}; {trials} trials", ["", "modularity", "NMI", "largest (%)"]
+    )
+    for kind, of in figures.items():
+        (mean, deviation), exact = of["largest"], kind == "classes"
+        cells = [of["modularity"], of["nmi"], (100 * mean, 100 * deviation)]
+        digits = (3, 3, 1)
+        table.add_row(kind, *(_cell(each, n, exact) for each, n in zip(cells, digits, strict=True)))
+    out.print(table)
+    if plot is not None:
+        communities_figure(figures, f"{title(name)}: {k} communities, {trials} trials", plot)
+        out.print(f"plot: {plot}")
+    how = {"graph": name, "k": k, "steps": steps, "trials": trials, "seed": seed, "nodes": part.adj.num_nodes}
+    _write(json_file, how | {kind: _plain(of) for kind, of in figures.items()})
+
+
+def _check(trials: int, seed: int, plot: Path | None, json_file: Path | None) -> None:
+    _at_least(1, trials, "--trials")
+    _at_least(0, seed, "--seed")
+    check_plot(plot)
+    for path in (plot, json_file):
+        if path is not None:
+            check_writable(path)
+
+
+def _at_least(least: int, value: int, option: str) -> None:
+    if value < least:
+        raise ValueError(f"{option} must be at least {least}, got {value}")
+
+
+def _table(heading: str, columns: list[str]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, title=heading, title_justify="left")
+    for number, column in enumerate(columns):
+        table.add_column(column, justify="right" if number else "left", no_wrap=True)
+    return table
+
+
+def _cell(value: tuple[float, float], digits: int = 3, exact: bool = False) -> str:
+    mean, deviation = value
+    return f"{mean:.{digits}f}" if exact else f"{mean:.{digits}f} ± {deviation:.{digits}f}"
+
+
+def _plain(value: Any) -> Any:
+    """The pairs (mean, std) by their names."""
+    if isinstance(value, dict):
+        return {key: _plain(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_plain(each) for each in value]
+    return {"mean": value[0], "std": value[1]}
+
+
+def _write(path: Path | None, record: dict[str, Any]) -> None:
+    if path is None:
+        return
+    with replacing(path) as temporary:
+        temporary.write_text(json.dumps(record, indent=2) + "\n")
+    out.print(f"figures: {path}")

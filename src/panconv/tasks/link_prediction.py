@@ -1,0 +1,122 @@
+"""Link prediction by random walks: which pairs without a link are likely to have one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from panconv.graph import Adjacency
+from panconv.spmm import spmm
+from panconv.tasks.splits import LinkSplit, split_links
+from panconv.validation import checked_count
+from panconv.walkers.walk import walk_named
+
+__all__ = ["LinkSplit", "auc", "common_neighbours", "link_scores", "split_links", "walk_scores"]
+
+_BLOCK = 2**18  # numbers at a time, 2 MiB: they stay in a processor's cache; a GPU wants more, to be busy
+
+
+def link_scores(
+    adj: Any, pairs: Tensor, walk: str = "maximal-entropy", steps: int = 3, superposed: bool = True
+) -> Tensor:
+    """The local random walk's score of pairs of nodes: the larger, the likelier a link.
+
+    sᵢⱼ(t) = πᵢ(Pᵗ)ᵢⱼ + πⱼ(Pᵗ)ⱼᵢ (Liu and Lü, 2010), or superposed, Σ_{τ≤t} sᵢⱼ(τ), so that near nodes count again and
+    again; with the maximal entropy walk in place of the generic one as Li, Yu and Liu (2011) propose.
+
+    Args:
+        adj: the graph, undirected, or anything an `Adjacency` is made from.
+        pairs: (2, E) node numbers.
+        walk: ``"maximal-entropy"`` or ``"generic"``.
+        steps: t, at least 1.
+        superposed: whether to add the scores of all shorter walks.
+
+    Returns:
+        (E,) float64
+
+    >>> path = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])
+    >>> link_scores(path, torch.tensor([[0], [2]]), walk="generic", steps=2)
+    tensor([0.2500], dtype=torch.float64)
+    """
+    scores = walk_scores(adj, pairs, walk, steps)
+    return scores.sum(0) if superposed else scores[-1]
+
+
+def walk_scores(adj: Any, pairs: Tensor, walk: str, steps: int) -> Tensor:
+    """sᵢⱼ(t) for t = 1 … steps, (steps, E) float64: all lengths for the price of the longest."""
+    adj = Adjacency.of(adj)
+    pairs, steps = _checked_pairs(pairs, adj), checked_count(steps, "steps")
+    of = walk_named(adj, walk)
+    weight = of.stationary[pairs[0]]  # raises on a directed graph
+    # Detailed balance, πᵢPᵢⱼ = πⱼPⱼᵢ, makes the two terms of the score equal.
+    return 2 * weight * _power_entries(of.transition, pairs, steps)
+
+
+def common_neighbours(adj: Any, pairs: Tensor) -> Tensor:
+    """The number of common neighbours, (A²)ᵢⱼ: the score that all others are held against. (E,) float64"""
+    adj = Adjacency.of(adj)
+    return _power_entries(adj, _checked_pairs(pairs, adj), 2)[1]
+
+
+def auc(scores: Tensor, positives: Tensor) -> float:
+    """The chance that a positive scores above a negative, ties counted half, by the sum of ranks.
+
+    Args:
+        scores: (E,).
+        positives: (E,) bool, some True and some False.
+
+    >>> auc(torch.tensor([3.0, 1.0, 1.0, 0.0]), torch.tensor([True, True, False, False]))
+    0.875
+    """
+    if scores.shape != positives.shape or scores.dim() != 1 or positives.dtype != torch.bool:
+        raise ValueError(
+            f"scores and positives must both be (E,), positives bool, got {tuple(scores.shape)} and "
+            f"{tuple(positives.shape)} {positives.dtype}"
+        )
+    if bool(torch.isnan(scores).any()):
+        raise ValueError("scores must be numbers, got nan: there is no rank to give it")
+    P = int(positives.sum())
+    if not 0 < P < positives.numel():
+        raise ValueError(f"positives must be True for some and False for others, got {P} True of {positives.numel()}")
+    _, level, count = torch.unique(scores, return_inverse=True, return_counts=True)
+    rank = count.cumsum(0).double() - (count - 1) / 2  # the mean rank of all that score alike, counted from 1
+    return float((rank[level[positives]].sum() - P * (P + 1) / 2) / (P * (positives.numel() - P)))
+
+
+def _power_entries(matrix: Adjacency, pairs: Tensor, steps: int) -> Tensor:
+    """(Mᵗ)ᵢⱼ of pairs (i, j) for t = 1 … steps, (steps, E) float64, rows i of a block of nodes at a time."""
+    m, m_t = matrix.operands(torch.float64)
+    entries = m.value.new_zeros(steps, pairs.size(1))
+    rows, place = torch.unique(pairs[0], return_inverse=True)
+    order = torch.argsort(place, stable=True)
+    numbers = 256 * _BLOCK if matrix.device.type == "cuda" else _BLOCK
+    for begin, end in _blocks(rows.numel(), max(numbers // max(matrix.num_nodes, 1), 1)):
+        low, high = torch.searchsorted(place[order], torch.tensor([begin, end], device=place.device)).tolist()
+        pair = order[low:high]
+        x = m.value.new_zeros(matrix.num_nodes, end - begin)  # column c: row i = rows[begin + c] of Mᵗ
+        x[rows[begin:end], torch.arange(end - begin, device=x.device)] = 1
+        for t in range(steps):
+            x = spmm(m_t, m, x)
+            entries[t, pair] = x[pairs[1, pair], place[pair] - begin]
+    return entries
+
+
+def _blocks(count: int, size: int) -> Iterator[tuple[int, int]]:
+    for begin in range(0, count, size):
+        yield begin, min(begin + size, count)
+
+
+def _checked_pairs(pairs: Tensor, adj: Adjacency) -> Tensor:
+    if not isinstance(pairs, Tensor) or pairs.dim() != 2 or pairs.size(0) != 2:
+        shape = tuple(pairs.shape) if isinstance(pairs, Tensor) else type(pairs).__name__
+        raise ValueError(f"pairs must be a tensor (2, E) of node numbers, got {shape}")
+    if pairs.is_floating_point() or pairs.is_complex() or pairs.dtype == torch.bool:
+        raise TypeError(f"pairs must hold integers, got {pairs.dtype}: convert it with .long()")
+    pairs = pairs.long().to(adj.device)
+    outside = (pairs < 0) | (pairs >= adj.num_nodes)
+    if bool(outside.any()):
+        raise ValueError(f"pairs names node {int(pairs[outside][0])}, but the nodes are 0 … {adj.num_nodes - 1}")
+    return pairs

@@ -1,0 +1,106 @@
+"""Links taken out of a graph at random, and as many pairs that are none."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from panconv.random import keys, words
+from panconv.validation import as_integer, checked_edges, checked_num_nodes
+
+
+class LinkSplit(NamedTuple):
+    """A graph without some of its links, and the pairs to tell apart."""
+
+    edge_index: Tensor  # (2, E), what is left, both directions
+    positives: Tensor  # (2, K), the links taken out, each once
+    negatives: Tensor  # (2, K), pairs of nodes without a link in the whole graph, each once
+    num_nodes: int
+
+
+def split_links(graph: Any, fraction: float = 0.1, seed: int = 0, num_nodes: int | None = None) -> LinkSplit:
+    """Takes a random share of the links out, and draws as many of the pairs that are not linked.
+
+    A link is an edge between two nodes, whichever its direction and however often it is stated. Self-loops stay in the
+    graph and are neither links nor pairs. Weights are not looked at.
+
+    Args:
+        graph: an ``edge_index`` (2, E), or PyG's `Data`.
+        fraction: the share of links taken out, above 0 and below 1; at least one link is taken out.
+        seed: at least 0; the split depends on it alone, not on the device.
+        num_nodes: N, where an ``edge_index`` does not name them all.
+
+    >>> split = split_links(torch.tensor([[0, 1, 2, 3], [1, 2, 3, 0]]), fraction=0.25)
+    >>> split.edge_index.shape, split.positives.shape, split.negatives.shape
+    (torch.Size([2, 6]), torch.Size([2, 1]), torch.Size([2, 1]))
+    """
+    edge_index = getattr(graph, "edge_index", graph)
+    num_nodes = getattr(graph, "num_nodes", None) if num_nodes is None else num_nodes
+    edge_index = checked_edges(edge_index)
+    N, number = checked_num_nodes(edge_index, num_nodes), as_integer(seed)
+    if not 0 < fraction < 1:
+        raise ValueError(f"fraction must be above 0 and below 1, the share of links taken out, got {fraction}")
+    if number is None or number < 0:
+        raise ValueError(f"seed must be an integer of at least 0, got {seed!r}")
+    loop = edge_index[0] == edge_index[1]
+    links = torch.unique(_number(edge_index[:, ~loop]))  # sorted
+    if links.numel() < 2:
+        raise ValueError(f"the graph has {links.numel()} links: taking some out and leaving some needs two")
+    K = min(max(round(fraction * links.numel()), 1), links.numel() - 1)
+    others = N * (N - 1) // 2 - links.numel()
+    if others < K:
+        raise ValueError(
+            f"the graph has {others} pairs without a link, but {K} are to be set against the links taken out: "
+            "take a smaller fraction"
+        )
+    origin = torch.tensor(number, device=edge_index.device)
+    shuffled = links[_distinct(links.numel(), links.numel(), keys(origin, 0))]
+    kept = _pair(shuffled[K:].sort().values)
+    left = torch.cat([kept, kept.flip(0), edge_index[:, loop]], 1)
+    return LinkSplit(left, _pair(shuffled[:K]), _pair(_missing(links, _distinct(K, others, keys(origin, 1)))), N)
+
+
+def _number(pair: Tensor) -> Tensor:
+    """The place of {u, v} with u < v in the list (0,1), (0,2), (1,2), (0,3), …"""
+    low, high = pair.min(0).values, pair.max(0).values
+    return high * (high - 1) // 2 + low
+
+
+def _pair(number: Tensor) -> Tensor:
+    """{u, v} from its place, (2, …), u < v."""
+    high = ((1 + (1 + 8 * number.double()).sqrt()) / 2).long()
+    high = high - (high * (high - 1) // 2 > number).long()  # the root may be rounded up past a whole number,
+    high = high + (high * (high + 1) // 2 <= number).long()  # or down
+    return torch.stack([number - high * (high - 1) // 2, high])
+
+
+def _missing(links: Tensor, rank: Tensor) -> Tensor:
+    """The rank-th of the whole numbers that do not stand in the sorted list."""
+    before = links - torch.arange(links.numel(), device=links.device)  # how many are missing before each link
+    return rank + torch.searchsorted(before, rank, right=True)
+
+
+def _distinct(count: int, bound: int, key: Tensor) -> Tensor:
+    """So many different numbers of 0 … bound − 1, each set of them as likely as any, (count,)."""
+    if bound <= 4 * count:
+        return _order(bound, key)[:count]
+    # Draw until enough are different: the first to come stay, so that the set is an even draw.
+    drawn = torch.empty(0, dtype=torch.long, device=key.device)
+    for round_ in range(64):
+        high, low = words(keys(key, round_, 0), (2 * count,)), words(keys(key, round_, 1), (2 * count,))
+        drawn = torch.cat([drawn, ((high << 30) ^ low) % bound])
+        value, inverse = torch.unique(drawn, return_inverse=True)
+        if value.numel() >= count:
+            break
+    first = torch.full_like(value, drawn.numel()).scatter_reduce(
+        0, inverse, torch.arange(drawn.numel(), device=key.device), "amin"
+    )
+    return drawn[first.sort().values[:count]]
+
+
+def _order(count: int, key: Tensor) -> Tensor:
+    """A random order of 0 … count − 1."""
+    high, low = words(keys(key, 0), (count,)), words(keys(key, 1), (count,))
+    return torch.argsort((high << 30) ^ low, stable=True)
