@@ -85,6 +85,25 @@ def test_every_copy_of_a_repeated_eigenvalue_is_found(monkeypatch):
     check(M, dense, 42)
 
 
+@pytest.mark.parametrize("dense", [4096, 16])
+def test_where_arpack_gives_up(monkeypatch, dense):
+    module = sys.modules["panconv.spectral.eigs"]
+    monkeypatch.setattr(module, "_SMALL", 16)
+    monkeypatch.setattr(module, "_DENSE", dense)
+
+    def fails(*args, **options):
+        raise module.sla.ArpackError(-9999)
+
+    monkeypatch.setattr(module.sla, "eigsh", fails)
+    ring = torch.stack([torch.arange(40), (torch.arange(40) + 1) % 40])
+    M = MET(Walks(torch.cat([ring, ring.flip(0)], 1), 2), Fixed(K), 2)
+    if dense > 40:
+        check(M, M.to_dense(torch.float64), 5)
+    else:
+        with pytest.raises(ValueError, match="the 5 leading eigenpairs of a component of 40 nodes did not come out"):
+            eigs(M, 5)
+
+
 def test_cora_seventy_eight_times_one():
     data = load("cora", sparse=True)
     adj = Adjacency.from_edge_index(data.edge_index, num_nodes=data.num_nodes)

@@ -20,6 +20,8 @@ from panconv.validation import as_integer
 
 _SMALL = 256  # a component up to here is solved as a dense matrix, with the others of its size
 _COLUMNS = 64  # that are multiplied at a time to find the matrices
+_STARTS = 3  # from which ARPACK is tried
+_DENSE = 4096  # a component up to here is solved as a dense matrix where ARPACK fails
 
 
 class Eigenpairs(NamedTuple):
@@ -181,9 +183,21 @@ def _alone(M: Any, k: int, nodes: Tensor, symmetric: bool) -> tuple[Tensor, Tens
 
 
 def _arpack(product: Any, n: int, k: int, start: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The k largest of a symmetric operator. ARPACK gives up where few distinct eigenvalues end its Krylov space."""
     operator = sla.LinearOperator((n, n), matvec=product, dtype=np.float64)
-    values, vectors = sla.eigsh(operator, k, which="LA", v0=start)
-    return values[::-1].copy(), vectors[:, ::-1].copy()
+    for turn in range(_STARTS):
+        try:
+            values, vectors = sla.eigsh(operator, k, which="LA", v0=np.roll(start, 7 * turn))
+            return values[::-1].copy(), vectors[:, ::-1].copy()
+        except sla.ArpackError as error:  # noqa: PERF203 (it is tried thrice at most)
+            reason = str(error)
+    if n > _DENSE:
+        raise ValueError(
+            f"the {k} leading eigenpairs of a component of {n} nodes did not come out: {reason}; ask for fewer"
+        )
+    columns = np.stack([product(column) for column in np.eye(n)], axis=1)
+    values, vectors = np.linalg.eigh((columns + columns.T) / 2)
+    return values[: -k - 1 : -1].copy(), vectors[:, : -k - 1 : -1].copy()
 
 
 def _none_missed(
