@@ -56,3 +56,17 @@ def test_localisation(tmp_path):
     assert even < 1e-3  # on a lattice without defects every node is alike
     assert gathered > 10
     assert (tmp_path / "localisation.png").stat().st_size > 10_000
+
+
+def test_paths(capsys):
+    found = runpy.run_path(str(EXAMPLES / "paths.py"))["main"]()
+    assert found["Walks"][:2] == found["ShortestPaths"][:2] == found["SelfAvoidingPaths"][:2] == [2708, 10556]
+    assert found["Walks"][3] > found["SelfAvoidingPaths"][3] > found["ShortestPaths"][3]
+    assert "E(l) = l^2" in capsys.readouterr().out
+
+
+def test_layers():
+    found = runpy.run_path(str(EXAMPLES / "layers.py"))["main"](epochs=15)
+    assert len(found) == 8
+    assert min(found.values()) > 0.25
+    assert found["PANConv, method 5"] > 0.5

@@ -67,5 +67,5 @@ def test_bad_options(options, message):
 
 
 def test_bad_features():
-    with pytest.raises(ValueError, match=r"x must be \(N, 5\), a row a node, got shape \(4, 3\)"):
+    with pytest.raises(ValueError, match=r"x must have in_channels = 5 columns, got shape \(4, 3\)"):
         PANAttention(5, 4)(torch.randn(4, 3), TRIANGLE_AND_TAIL)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import sys
 from collections.abc import Iterator
@@ -11,6 +12,8 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from panconv.files import check_writable, replacing
 
 if TYPE_CHECKING:
     from panconv.search import Step
@@ -103,9 +106,21 @@ def check_device(device: str) -> None:
         raise ValueError(f"--device {device} cannot be used here ({reason}): try --device cpu") from None
 
 
-def check_plot(plot: Path | None) -> None:
+def check_outputs(plot: Path | None, *others: Path | None) -> None:
+    """Refuses what cannot be written, before anything is computed."""
     if plot is not None and plot.suffix not in PLOTS:
         raise ValueError(f"--plot must end in {', '.join(PLOTS)}, got {str(plot)!r}")
+    for path in (plot, *others):
+        if path is not None:
+            check_writable(path)
+
+
+def write_json(path: Path | None, content: object, what: str) -> None:
+    """Writes a file for machines, where one was asked for."""
+    if path is not None:
+        with replacing(path) as temporary:
+            temporary.write_text(json.dumps(content, indent=2) + "\n")
+        out.print(f"{what}: {path}")
 
 
 def canonical(name: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,15 +13,15 @@ from panconv.cli.common import (
     Batches,
     canonical,
     check_device,
-    check_plot,
+    check_outputs,
     command_line,
     numbers,
     out,
     stopping,
     title,
     whole_numbers,
+    write_json,
 )
-from panconv.files import check_writable, replacing
 
 if TYPE_CHECKING:
     from panconv.ranking import Point
@@ -68,10 +67,7 @@ def grid(
     if trials < 1:
         raise ValueError(f"--trials must be at least 1, got {trials}")
     check_device(device)
-    check_plot(plot)
-    for path in (plot, json_file):
-        if path is not None:
-            check_writable(path)
+    check_outputs(plot, json_file)
     store = Results(results)
     store.check_writable()
     name = canonical(graph)
@@ -108,10 +104,7 @@ def grid(
 
         heat_map(found, f"{title(name)}, method {method}: validation accuracy (%), {trials} trials a point", plot)
         out.print(f"heat map: {plot}")
-    if json_file is not None:
-        with replacing(json_file) as temporary:
-            temporary.write_text(json.dumps([vars(point) for point in found], indent=2) + "\n")
-        out.print(f"points: {json_file}")
+    write_json(json_file, [vars(point) for point in found], "points")
 
 
 def _show(found: list[Point], name: str, trials: int) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import statistics
 from dataclasses import asdict
 from pathlib import Path
@@ -14,8 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from panconv.cli.common import check_device, out, title
-from panconv.files import check_writable, replacing
+from panconv.cli.common import check_device, check_outputs, out, title, write_json
 
 if TYPE_CHECKING:
     from panconv.experiments.operators.table import Cell
@@ -45,8 +43,7 @@ def operators(
     from panconv.experiments.operators.table import Step
 
     check_device(device)
-    if json_file is not None:
-        check_writable(json_file)
+    check_outputs(None, json_file)
     bar = Progress(
         SpinnerColumn(),
         BarColumn(bar_width=20),
@@ -77,10 +74,7 @@ def operators(
         if bar.live.is_started:
             bar.stop()
     _show(cells, {name: recipe.title for name, recipe in MODELS.items()})
-    if json_file is not None:
-        with replacing(json_file) as temporary:
-            temporary.write_text(json.dumps([asdict(cell) for cell in cells], indent=2) + "\n")
-        out.print(f"table: {json_file}")
+    write_json(json_file, [asdict(cell) for cell in cells], "table")
 
 
 def _names(text: str) -> list[str]:
@@ -92,7 +86,7 @@ def _show(cells: list[Cell], titles: dict[str, str]) -> None:
     datasets, models = (list(dict.fromkeys(getattr(cell, key) for cell in cells)) for key in ("dataset", "model"))
     trials = len(cells[0].usual)
     out.print(f"\nTest accuracy (%), {trials} trial{'s' * (trials > 1)}: usual operator, [bold]M[/bold], difference")
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
     table.add_column("model", no_wrap=True)
     for name in datasets:
         table.add_column(title(name), justify="right", no_wrap=True)

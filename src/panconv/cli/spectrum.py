@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,8 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from panconv.cli.common import canonical, check_device, check_plot, command_line, numbers, out, title
-from panconv.files import check_writable, replacing
+from panconv.cli.common import canonical, check_device, check_outputs, command_line, numbers, out, title, write_json
 
 if TYPE_CHECKING:
     from panconv.experiments.spectrum import Spectrum
@@ -52,10 +50,7 @@ def spectrum(
     weights = [1.0] * (checked_length(L) + 1) if k is None else numbers(k, "--k")
     checked_count(starts, "--starts")
     check_device(device)
-    check_plot(plot)
-    for path in (plot, json_file):
-        if path is not None:
-            check_writable(path)
+    check_outputs(plot, json_file)
     name = canonical(graph)
     data = load(name, sparse=True)
     adj = Adjacency.from_edge_index(data.edge_index, num_nodes=data.num_nodes).to(device)
@@ -72,11 +67,8 @@ def spectrum(
     if plot is not None:
         draw_spectra(found, f"{title(name)}: {data.num_nodes:,} nodes", plot)
         out.print(f"spectra: {plot}")
-    if json_file is not None:
-        record = {"graph": name, "method": method, "L": L, "k": weights, "command": command_line()}
-        with replacing(json_file) as temporary:
-            temporary.write_text(json.dumps({**record, "spectra": [each.plain() for each in found]}, indent=2) + "\n")
-        out.print(f"values: {json_file}")
+    record = {"graph": name, "method": method, "L": L, "k": weights, "command": command_line()}
+    write_json(json_file, {**record, "spectra": [each.plain() for each in found]}, "values")
 
 
 def _show(found: list[Spectrum], heading: str) -> None:

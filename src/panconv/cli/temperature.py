@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,15 +14,15 @@ from panconv.cli.common import (
     Batches,
     canonical,
     check_device,
-    check_plot,
+    check_outputs,
     command_line,
     numbers,
     out,
     stopping,
     title,
     whole_numbers,
+    write_json,
 )
-from panconv.files import check_writable, replacing
 
 if TYPE_CHECKING:
     from panconv.experiments.temperature import Landing, Sweep
@@ -67,10 +66,7 @@ def temperature(
     if trials < 1:
         raise ValueError(f"--trials must be at least 1, got {trials}")
     check_device(device)
-    check_plot(plot)
-    for path in (plot, json_file):
-        if path is not None:
-            check_writable(path)
+    check_outputs(plot, json_file)
     store = Results(results)
     store.check_writable()
     name = canonical(graph)
@@ -93,10 +89,7 @@ def temperature(
     if plot is not None:
         draw_sweep(found, f"{title(name)}, method {method}, E(n) = n^{alpha:g}, {trials} trials a point", plot)
         out.print(f"plot: {plot}")
-    if json_file is not None:
-        with replacing(json_file) as temporary:
-            temporary.write_text(json.dumps(found.plain(), indent=2) + "\n")
-        out.print(f"points: {json_file}")
+    write_json(json_file, found.plain(), "points")
 
 
 def _show(found: Sweep, heading: str, trials: int) -> None:

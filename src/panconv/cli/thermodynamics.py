@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -10,8 +9,7 @@ import typer
 from rich import box
 from rich.table import Table
 
-from panconv.cli.common import canonical, check_plot, out, title
-from panconv.files import check_writable, replacing
+from panconv.cli.common import canonical, check_outputs, out, title, write_json
 
 QUANTITIES = {
     "log_partition": "log Z",
@@ -44,10 +42,7 @@ def thermodynamics(
 
     law = PowerLaw(checked_length(L), alpha, temperature, trained=False)
     checked_method(method)
-    check_plot(plot)
-    for path in (plot, json_file):
-        if path is not None:
-            check_writable(path)
+    check_outputs(plot, json_file)
     name = canonical(graph)
     family = paths_from(paths)
     data = load(name, sparse=True)
@@ -69,7 +64,4 @@ def thermodynamics(
 
         draw_localisation(M, heading, plot)
         out.print(f"plot: {plot}")
-    if json_file is not None:
-        with replacing(json_file) as temporary:
-            temporary.write_text(json.dumps({key: values.tolist() for key, values in found.items()}) + "\n")
-        out.print(f"nodes: {json_file}")
+    write_json(json_file, {key: values.tolist() for key, values in found.items()}, "nodes")

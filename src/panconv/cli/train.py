@@ -13,8 +13,18 @@ import typer
 from rich import box
 from rich.table import Table
 
-from panconv.cli.common import Bar, canonical, check_device, check_plot, command_line, numbers, out, stopping, title
-from panconv.files import check_writable, replacing
+from panconv.cli.common import (
+    Bar,
+    canonical,
+    check_device,
+    check_outputs,
+    command_line,
+    numbers,
+    out,
+    stopping,
+    title,
+    write_json,
+)
 
 if TYPE_CHECKING:
     from panconv.results import Run
@@ -89,12 +99,9 @@ def train(
     if trials < 1:
         raise ValueError(f"--trials must be at least 1, got {trials}")
     check_device(device)
-    check_plot(plot)
     if json_file is not None and save is not None and json_file in (save, *save.parents):
         raise ValueError(f"--json and --save cannot share {json_file}: one is a file, the other a folder")
-    for path in (json_file, plot, save / "model.safetensors" if save else None):
-        if path is not None:
-            check_writable(path)
+    check_outputs(plot, json_file, save / "model.safetensors" if save else None)
     store = None if results is None else Results(results)
     if store is not None:
         store.check_writable()
@@ -119,10 +126,7 @@ def train(
     _show(records)
     if store is not None:
         out.print(f"records: {store.folder}")
-    if json_file is not None:
-        with replacing(json_file) as temporary:
-            temporary.write_text(json.dumps({"panconv": version("panconv"), "runs": records}, indent=2) + "\n")
-        out.print(f"results: {json_file}")
+    write_json(json_file, {"panconv": version("panconv"), "runs": records}, "results")
     if plot is not None:
         learning_curves({title(name): result.history for name, (_, result) in done.items()}, plot)
         out.print(f"learning curves: {plot}")

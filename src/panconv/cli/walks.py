@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,8 +11,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from panconv.cli.common import canonical, check_plot, out, title
-from panconv.files import check_writable, replacing
+from panconv.cli.common import canonical, check_outputs, out, title, write_json
 
 Graph = Annotated[str, typer.Argument(metavar="GRAPH", help="cora, citeseer, pubmed, or a folder.")]
 Seed = Annotated[int, typer.Option(help="The first trial's seed; the next ones count up.")]
@@ -66,7 +64,7 @@ def links(
         links_figure(rounds, f"{title(name)}: link prediction, {trials} splits", plot)
         out.print(f"plot: {plot}")
     how = {"graph": name, "fraction": fraction, "steps": steps, "trials": trials, "seed": seed}
-    _write(json_file, how | {"auc": _plain(curves), "rounds": rounds})
+    write_json(json_file, how | {"auc": _plain(curves), "rounds": rounds}, "figures")
 
 
 def communities(
@@ -117,16 +115,13 @@ def communities(
         communities_figure(figures, f"{title(name)}: {k} communities, {trials} trials", plot)
         out.print(f"plot: {plot}")
     how = {"graph": name, "k": k, "steps": steps, "trials": trials, "seed": seed, "nodes": part.adj.num_nodes}
-    _write(json_file, how | {kind: _plain(of) for kind, of in figures.items()})
+    write_json(json_file, how | {kind: _plain(of) for kind, of in figures.items()}, "figures")
 
 
 def _check(trials: int, seed: int, plot: Path | None, json_file: Path | None) -> None:
     _at_least(1, trials, "--trials")
     _at_least(0, seed, "--seed")
-    check_plot(plot)
-    for path in (plot, json_file):
-        if path is not None:
-            check_writable(path)
+    check_outputs(plot, json_file)
 
 
 def _at_least(least: int, value: int, option: str) -> None:
@@ -153,11 +148,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list):
         return [_plain(each) for each in value]
     return {"mean": value[0], "std": value[1]}
-
-
-def _write(path: Path | None, record: dict[str, Any]) -> None:
-    if path is None:
-        return
-    with replacing(path) as temporary:
-        temporary.write_text(json.dumps(record, indent=2) + "\n")
-    out.print(f"figures: {path}")

@@ -8,7 +8,6 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.nn.inits import zeros
 
-from panconv.features import SparseRows
 from panconv.met import MET, METHODS, check_paths, checked_method
 from panconv.nn.linear import Linear
 from panconv.nn.prepared import PreparedGraph
@@ -92,11 +91,8 @@ class PANAttention(nn.Module):
         """fₙ(xᵢ), the share of each length at each node, (N, heads, L+1)."""
         return self._shares(self._transformed(x))
 
-    def _transformed(self, x: Tensor) -> Tensor:
-        if x.dim() != 2 or x.shape[1] != self.in_channels:
-            raise ValueError(f"x must be (N, {self.in_channels}), a row a node, got shape {tuple(x.shape)}")
-        features = SparseRows.of(x) if x.layout != torch.strided else x
-        return self.lin(features).unflatten(1, (self.heads, -1))  # (N, H, O/H)
+    def _transformed(self, x: Any) -> Tensor:
+        return self.lin(self.lin.checked(x)).unflatten(1, (self.heads, -1))  # (N, H, O/H)
 
     def _shares(self, xW: Tensor) -> Tensor:
         return (torch.einsum("nho,hol->nhl", xW, self.att) + self.length_bias).softmax(-1)

@@ -96,7 +96,7 @@ class PANConv(nn.Module):
 
     def forward(self, x: Tensor | SparseRows, edge_index: Any, edge_weight: Tensor | None = None) -> Tensor:
         """x through the layer, on an ``edge_index``, an `Adjacency`, or anything an `Adjacency` is made from."""
-        x = self._checked_features(x)
+        x = self.lin.checked(x)
         M = self.met(self._prepared(edge_index, edge_weight, x.shape[0]))
         if isinstance(x, SparseRows) or self.in_channels < 0 or self.lin.out_channels <= self.in_channels:
             out = self._summed(M, self.lin(x))
@@ -124,15 +124,6 @@ class PANConv(nn.Module):
     def met(self, adj: Adjacency) -> MET:
         """The layer's operator M on a graph."""
         return MET(paths_from(self.paths)(adj, self.L), self.weights, self.method)
-
-    def _checked_features(self, x: Any) -> Tensor | SparseRows:
-        if not isinstance(x, (Tensor, SparseRows)):
-            raise TypeError(f"x must be a tensor (N, {self.in_channels}), got {type(x).__name__}")
-        if len(x.shape) < 2:
-            raise ValueError(f"x must be (N, {self.in_channels}), a row a node, got shape {tuple(x.shape)}")
-        if self.in_channels not in (-1, x.shape[-1]):
-            raise ValueError(f"x must have in_channels = {self.in_channels} columns, got shape {tuple(x.shape)}")
-        return SparseRows.of(x) if isinstance(x, Tensor) and x.layout != torch.strided else x
 
     def _check_trials(self) -> None:
         w = self.weights()

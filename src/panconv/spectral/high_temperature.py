@@ -9,9 +9,10 @@ from torch import Tensor
 
 from panconv.graph import Adjacency
 from panconv.spectral.perron import perron
+from panconv.spectral.undirected import OnUndirected
 
 
-class HighTemperature:
+class HighTemperature(OnUndirected):
     """I + ψ₁ψ₁ᵀ, with ψ₁ the Perron vector of each connected component: identity plus rank one on every component.
 
     Never dense: ψᵀx is a sum over each component, which every node of it gets back by its own share.
@@ -24,30 +25,10 @@ class HighTemperature:
     tensor([1.5000, 0.5000])
     """
 
-    is_symmetric = True
-
     def __init__(self, adj: Any) -> None:
         self.adj = Adjacency.of(adj)
         self.vector = perron(self.adj).vector  # (N,) float64
         self._count = self.adj.cached(("perron", "count"), self._components)
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.adj.num_nodes, self.adj.num_nodes
-
-    @property
-    def device(self) -> torch.device:
-        return self.adj.device
-
-    @property
-    def components(self) -> Tensor:
-        """The component of each node: the operator never leaves it."""
-        return self.adj.components
-
-    @property
-    def T(self) -> HighTemperature:
-        """Itself: the operator is symmetric."""
-        return self
 
     def __matmul__(self, x: Tensor) -> Tensor:
         """x + ψ(ψᵀx) for x (N, …)."""
@@ -65,10 +46,6 @@ class HighTemperature:
         psi = self.vector.to(wide.dtype).reshape(-1, *[1] * (x.dim() - 1))
         overlap = wide.new_zeros(self._count, *x.shape[1:]).index_add(0, self.adj.components, psi * wide)
         return (wide + psi * overlap[self.adj.components]).to(x.dtype)
-
-    def to_dense(self, dtype: torch.dtype | None = None) -> Tensor:
-        """The matrix (N, N), for small graphs and for tests."""
-        return self @ torch.eye(self.adj.num_nodes, dtype=dtype or torch.get_default_dtype(), device=self.device)
 
     def __repr__(self) -> str:
         return f"HighTemperature({self.adj})"

@@ -9,10 +9,11 @@ from torch import Tensor
 
 from panconv.graph import Adjacency
 from panconv.spectral.perron import checked_undirected
+from panconv.spectral.undirected import OnUndirected
 from panconv.spmm import spmm
 
 
-class Laplacian:
+class Laplacian(OnUndirected):
     """I − D^−½ A D^−½ of an undirected graph, with 0 in the row of a node without edges.
 
     With that, the eigenvalue 0 has as many eigenvectors as the graph has components; all lie in [0, 2].
@@ -26,30 +27,10 @@ class Laplacian:
             [-1.,  1.]])
     """
 
-    is_symmetric = True
-
     def __init__(self, adj: Any, complement: bool = False) -> None:
         self.adj, self.complement = checked_undirected(Adjacency.of(adj)), complement
         a, _ = self.adj.operands(torch.float64)
         self._degree = a.value.new_zeros(self.adj.num_nodes).index_add(0, self.adj.row, a.value)
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.adj.num_nodes, self.adj.num_nodes
-
-    @property
-    def device(self) -> torch.device:
-        return self.adj.device
-
-    @property
-    def components(self) -> Tensor:
-        """The component of each node: the operator never leaves it."""
-        return self.adj.components
-
-    @property
-    def T(self) -> Laplacian:
-        """Itself: the operator is symmetric."""
-        return self
 
     def __matmul__(self, x: Tensor) -> Tensor:
         """The product with x (N, …)."""
@@ -58,7 +39,3 @@ class Laplacian:
         walked = root * spmm(*self.adj.operands(x.dtype), root * x)
         walked = walked + x * lone.to(x.dtype).reshape(root.shape)
         return walked if self.complement else x - walked
-
-    def to_dense(self, dtype: torch.dtype | None = None) -> Tensor:
-        """The matrix (N, N), for small graphs and for tests."""
-        return self @ torch.eye(self.adj.num_nodes, dtype=dtype or torch.get_default_dtype(), device=self.device)

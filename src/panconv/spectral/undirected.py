@@ -1,0 +1,45 @@
+"""What the symmetric operators of an undirected graph have in common."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import torch
+from torch import Tensor
+
+from panconv.graph import Adjacency
+
+Self = TypeVar("Self", bound="OnUndirected")
+
+
+class OnUndirected:
+    """An operator S = Sᵀ that mixes the nodes of a component alone; a subclass says what S @ x is."""
+
+    is_symmetric = True
+    adj: Adjacency
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.adj.num_nodes, self.adj.num_nodes
+
+    @property
+    def device(self) -> torch.device:
+        return self.adj.device
+
+    @property
+    def components(self) -> Tensor:
+        """The component of each node: the operator never leaves it."""
+        return self.adj.components
+
+    @property
+    def T(self: Self) -> Self:
+        """Itself: the operator is symmetric."""
+        return self
+
+    def __matmul__(self, x: Tensor) -> Tensor:
+        """The product with x (N, …)."""
+        raise NotImplementedError
+
+    def to_dense(self, dtype: torch.dtype | None = None) -> Tensor:
+        """The matrix (N, N), for small graphs and for tests."""
+        return self @ torch.eye(self.adj.num_nodes, dtype=dtype or torch.get_default_dtype(), device=self.device)
