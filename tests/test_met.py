@@ -356,3 +356,10 @@ def test_forward_mode_in_the_edge_weights_of_a_symmetric_graph(method):
         dual = torch.autograd.forward_ad.make_dual(weight, tangent)
         mine, theirs = (torch.autograd.forward_ad.unpack_dual(f(dual, x).T @ x).tangent for f in (ours, dense))
     close(mine, theirs)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+def test_weights_given_as_numbers_go_where_the_graph_is():
+    adj = Adjacency.from_edge_index(TRIANGLE_AND_TAIL).to("cuda")
+    for weights in ([1.0, 1.0, 1.0], None, "boltzmann"):
+        assert (MET(Walks(adj, 2), weights, method=2) @ torch.ones(4, device="cuda")).is_cuda

@@ -72,6 +72,8 @@ class MET(Thermodynamics):
         check_paths(self.method, paths)
         self.paths = paths.on(self.rule.base)
         self.weights = weights_from(natural_weights(self.method, paths) if weights is None else weights, paths.L)
+        if self.weights is not weights:  # made here: where the graph is
+            self.weights.to(paths.adj.device)
         check_compatible(self.method, self.weights)
         self._transposed = False
 
