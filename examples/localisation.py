@@ -25,9 +25,9 @@ def lattice(side: int, missing: float) -> tuple[Adjacency, torch.Tensor]:
 
 def main(plot: str | None = None) -> list[float]:
     spreads = []
-    for missing in (0.0, 1 / 3):
+    for missing in (0.0, 0.15):
         adj, place = lattice(18, missing)
-        M = MET(Walks(adj, L=400), PowerLaw(400, temperature=100.0, trained=False), method=1)
+        M = MET(Walks(adj, L=1000), PowerLaw(1000, temperature=100.0, trained=False), method=1)
         # At the end of long paths the walker stands where the Perron vector is large: the effective number of nodes.
         shares = M.T @ torch.full((adj.num_nodes,), 1 / adj.num_nodes)
         effective = float((-(shares * shares.log()).sum()).exp())
@@ -35,7 +35,7 @@ def main(plot: str | None = None) -> list[float]:
         print(f"{missing:.0%} of the edges missing: path entropy spans {spreads[-1]:.2f}, messages come from an")
         print(f"  effective {effective:.0f} of {adj.num_nodes} nodes")
     if plot:
-        draw_localisation(M, "A square lattice with a third of its edges missing", Path(plot), place)
+        draw_localisation(M, "A square lattice without 15 % of its edges", Path(plot), place)
         print(f"plot: {plot}")
     return spreads
 

@@ -54,7 +54,7 @@ def test_the_readme_runs():
 def test_localisation(tmp_path):
     even, gathered = runpy.run_path(str(EXAMPLES / "localisation.py"))["main"](str(tmp_path / "localisation.png"))
     assert even < 1e-3  # on a lattice without defects every node is alike
-    assert gathered > 10
+    assert gathered > 3
     assert (tmp_path / "localisation.png").stat().st_size > 10_000
 
 

@@ -22,7 +22,9 @@ LARGEST_DRAWING = 400  # nodes; a larger graph is shown by distributions
 
 
 def draw_localisation(M: MET, title: str, path: Path, positions: Tensor | None = None) -> None:
-    """Path entropy on the graph's drawing where it is small, else its distribution and that of the mean length.
+    """Where a graph is small, its drawing: path entropy of each receiver, and what each sender is heard by all nodes.
+
+    On a larger graph the distributions of path entropy and mean length.
 
     Args:
         M: an operator with positive weights of one trial.
@@ -37,12 +39,14 @@ def draw_localisation(M: MET, title: str, path: Path, positions: Tensor | None =
     left, right = figure.subplots(1, 2, width_ratios=(1, 1))
     if adj.num_nodes <= LARGEST_DRAWING:
         at = spring_layout(adj) if positions is None else positions.cpu().numpy()
-        image = _graph(left, adj, at, entropy)
-        figure.colorbar(image, ax=left, label="path entropy Sᵢ")
+        heard = M.T @ torch.full((adj.num_nodes,), 1 / adj.num_nodes, device=adj.device)  # sums to 1 where M's rows do
+        figure.colorbar(_graph(left, adj, at, entropy), ax=left, label="path entropy Sᵢ")
+        figure.colorbar(_graph(right, adj, at, heard.detach().cpu().numpy()), ax=right, label="mean of Mᵢⱼ over i")
         left.set_title("entropy of the paths to each node")
+        right.set_title("how much all nodes hear of each node")
     else:
         _histogram(left, entropy, "path entropy Sᵢ")
-    _histogram(right, length, "mean path length ⟨n⟩ᵢ")
+        _histogram(right, length, "mean path length ⟨n⟩ᵢ")
     figure.suptitle(title)
     with replacing(path) as temporary:
         figure.savefig(temporary, dpi=150)
@@ -72,7 +76,8 @@ def _graph(axis, adj: Adjacency, at: np.ndarray, shade: np.ndarray):  # type: ig
         LineCollection(list(np.stack([at[row], at[col]], axis=1)), colors="0.8", linewidths=0.6, zorder=0)
     )
     size = float(np.clip(6000 / max(len(at), 1), 6, 120))
-    image = axis.scatter(*at.T, c=shade, s=size, cmap="viridis", zorder=1)
+    low = float(np.percentile(shade, 2)) if len(shade) else 0.0  # a lone node far below must not hide the rest
+    image = axis.scatter(*at.T, c=shade, s=size, cmap="viridis", vmin=low, zorder=1)
     axis.set_aspect("equal")
     axis.axis("off")
     return image
