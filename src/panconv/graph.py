@@ -132,7 +132,11 @@ class Adjacency:
             growth = float(self.crow.diff().max()) if self.num_nodes else 0.0
         elif self.num_edges:
             # A weight that is trained moves off the diagonal mirror: its gradient needs the true transpose.
-            symmetric = symmetric and not _tracked(value) and torch.equal(value, value[perm])
+            symmetric = symmetric and not _tracked(value)
+            if symmetric and not torch.equal(value, value[perm]):
+                # A normalisation that was computed edge by edge differs both ways by rounding, and means nothing by it.
+                symmetric = torch.allclose(value, value[perm], rtol=8 * torch.finfo(value.dtype).eps, atol=0.0)
+                value = (value + value[perm]) / 2 if symmetric else value
             magnitude = value.detach().abs().double()
             sums = magnitude.new_zeros(self.num_nodes).index_add(0, self.row, magnitude)
             smallest = magnitude.where(magnitude > 0, torch.inf).min()

@@ -70,7 +70,7 @@ class MET(Thermodynamics):
         self.method = checked_method(method)
         self.rule = METHODS[self.method]
         check_paths(self.method, paths)
-        self.paths = paths.on(self.rule.base)
+        self._given, self.paths = paths, paths.on(self.rule.base)
         self.weights = weights_from(natural_weights(self.method, paths) if weights is None else weights, paths.L)
         if self.weights is not weights:  # made here: where the graph is
             self.weights.to(paths.adj.device)
@@ -132,15 +132,22 @@ class MET(Thermodynamics):
         return self.paths.adj.is_symmetric and "row" not in (self.rule.per_length, self.rule.overall)
 
     def similar(self) -> tuple[MET, Tensor]:
-        """A symmetric S and log Z with M = Z^−½ S Z^½, of methods 1 and 7; a symmetric M is its own S, with log Z = 0.
+        """A symmetric S and log Z with M = Z^−½ S Z^½, of methods 1, 7, 8; a symmetric M is its own S, with log Z = 0.
 
-        log Z (N,) is centred within each component, which leaves the product as it is; it is 0 where no path arrives.
+        Of method 8, S is that of method 9 and Z the degrees. log Z (N,) is centred within each component, which leaves
+        the product as it is; it is 0 where no path arrives.
         """
-        if not self.paths.adj.is_symmetric or self.rule.per_length == "row":
+        if not self._given.adj.is_symmetric:
             raise ValueError(
-                f"method {self.method} on this graph is similar to no symmetric matrix: take an undirected graph "
-                "(edge weights that ask for a gradient count as directed) and a method other than 3, 4"
+                "M on this graph is similar to no symmetric matrix: take an undirected graph, whose edges weigh the "
+                "same both ways and ask for no gradient"
             )
+        check_similar(self.method)
+        if self.rule.base == "D⁻¹A":
+            inverse = self.paths.adj.left  # 1/d, 0 where no edge arrives
+            assert inverse is not None
+            log_d = -inverse.where(inverse > 0, 1.0).log()
+            return MET(self._given, self.weights, method=9), -log_d if self._transposed else log_d
         other = object.__new__(MET)
         other.__dict__.update(self.__dict__, _transposed=False)
         if self.is_symmetric:
@@ -280,6 +287,23 @@ def check_paths(method: int, family: object) -> None:
 def _named(family: object) -> object:
     """The family itself, where it was given as a functools.partial of it."""
     return getattr(family, "func", family)
+
+
+def check_similar(method: int) -> None:
+    """Refuses a method whose M is similar to no symmetric matrix, whatever the graph."""
+    if METHODS[checked_method(method)].per_length == "row":
+        raise ValueError(
+            f"method {method} scales the rows of each length by themselves, so M is similar to no symmetric matrix: "
+            "use a method other than 3 and 4"
+        )
+
+
+def check_one_trial(weights: PathWeights) -> None:
+    """Refuses weights of several trials where there can be one operator only."""
+    if weights().dim() == 2:
+        raise ValueError(
+            f"weights must be those of one trial, (L+1,), got shape {tuple(weights().shape)}: choose a column"
+        )
 
 
 def check_compatible(method: int, weights: PathWeights) -> None:

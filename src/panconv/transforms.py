@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import torch
@@ -16,12 +16,14 @@ from torch_geometric.data import Data
 from torch_geometric.transforms import BaseTransform
 
 from panconv.graph import Adjacency
-from panconv.met import MET, checked_method
-from panconv.paths import PATHS
+from panconv.met import MET, check_paths, checked_method, natural_weights
+from panconv.paths import PathFamily, paths_from
+from panconv.paths.formed import free_bytes
 from panconv.validation import checked_count, checked_length
 from panconv.weights import PathWeights, weights_from
 
 _ENTRIES = 50_000_000  # of M, bounded from above: more than these are not formed at once where some are to be dropped
+_BYTES_AN_ENTRY = 64  # indices and value in float64, twice while terms are added up
 _BLOCK = 2**23  # values of a block of rows
 
 
@@ -53,7 +55,8 @@ class METTransform(BaseTransform):  # type: ignore[misc]  # PyG is untyped here
         sparsify: ``("threshold", eps)`` drops the entries with \|Mᵢⱼ\| < eps; ``("top_k", k)`` keeps the k largest
             \|Mᵢⱼ\| of each receiver i, and of equal ones those with the smaller j; None keeps all.
         laplacian: write I − M instead, M after sparsification, for a model that takes its operator as it stands.
-        paths: which paths are counted, a name in `panconv.paths.PATHS`.
+        paths: which paths are counted, as in `PANConv`: a name, or a function of an `Adjacency` and L. With effective
+            lengths, weights left out are exp(−l).
 
     Attributes:
         dropped: what sparsification took from the last graph (`Dropped`), None before the first; `repr` shows it. It
@@ -80,12 +83,11 @@ class METTransform(BaseTransform):  # type: ignore[misc]  # PyG is untyped here
         weights: object = None,
         sparsify: tuple[str, float] | None = None,
         laplacian: bool = False,
-        paths: str = "walks",
+        paths: str | Callable[[Adjacency, int], PathFamily] = "walks",
     ) -> None:
-        if not isinstance(paths, str) or paths not in PATHS:
-            raise ValueError(f"paths must be one of {', '.join(PATHS)}, got {paths!r}")
         self.L, self.method, self.paths = checked_length(L), checked_method(method), paths
-        self.weights = _detached(weights, self.L)
+        check_paths(self.method, paths_from(paths))
+        self.weights = _detached(weights, self.L, natural_weights(self.method, paths_from(paths)))
         self.sparsify = _checked_sparsify(sparsify)
         self.laplacian = laplacian
         self.dropped: Dropped | None = None
@@ -105,8 +107,15 @@ class METTransform(BaseTransform):  # type: ignore[misc]  # PyG is untyped here
     def matrix(self, adj: Adjacency) -> tuple[Tensor, Tensor, Tensor]:
         """Receivers, senders and float64 values of what is written for a graph, sorted by receiver, then sender."""
         # In float64, so that entries which are equal on paper rank as equal below, on every device.
-        M, N = MET(PATHS[self.paths](adj, self.L), self.weights.to(adj.device), self.method), adj.num_nodes
-        whole = self.sparsify is None or _at_most(adj, self.L) <= _ENTRIES
+        M, N = MET(paths_from(self.paths)(adj, self.L), self.weights.to(adj.device), self.method), adj.num_nodes
+        entries = _at_most(adj, self.L)
+        needed, free = entries * _BYTES_AN_ENTRY, free_bytes(adj.device)
+        if self.sparsify is None and needed > free:
+            raise ValueError(
+                f"M of L = {self.L} on {N:,} nodes may have up to {entries:.3g} entries, {needed / 2**30:.0f} GiB, of "
+                f"which {free / 2**30:.0f} GiB are free: use a smaller L, or sparsify=('top_k', 32)"
+            )
+        whole = self.sparsify is None or entries <= _ENTRIES
         kept, dropped = [], []
         for row, col, value in [_entries(M)] if whole else _blocks(M):
             keep = self._keep(row, value, N)
@@ -211,10 +220,13 @@ def _slice(batch: Any, row: Tensor) -> None:
     batch._inc_dict = {**batch._inc_dict, "edge_weight": none}
 
 
-def _detached(weights: object, L: int) -> PathWeights:
-    """Path weights of our own, that nobody trains."""
-    alike = torch.full((L + 1,), 1 / (L + 1), dtype=torch.float64)
-    own = copy.deepcopy(weights_from(alike if weights is None else weights, L)).requires_grad_(False)
+def _detached(weights: object, L: int, natural: str) -> PathWeights:
+    """Path weights of our own, that nobody trains, in float64 where they are numbers."""
+    if weights is None:
+        weights = natural if natural == "power-law" else [1 / (L + 1)] * (L + 1)
+    if isinstance(weights, (list, tuple)):
+        weights = torch.tensor(weights, dtype=torch.float64)
+    own = copy.deepcopy(weights_from(weights, L)).requires_grad_(False)
     if own().dim() == 2:
         raise ValueError(f"weights must be of one trial, ({L + 1},), got {tuple(own().shape)}: choose a column")
     return own

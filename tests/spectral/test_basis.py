@@ -36,7 +36,7 @@ def test_equal_eigenvalues_are_taken_together():
 
 
 def test_refused():
-    with pytest.raises(ValueError, match="method other than 3, 4"):
+    with pytest.raises(ValueError, match="method other than 3 and 4"):
         basis(MET(Walks(torch.tensor([[0, 1], [1, 0]]), 1), [1.0, 1.0], 4), 1)
     with pytest.raises(ValueError, match="take an undirected graph"):
         basis(MET(Walks(torch.tensor([[0], [1]]), 1), [1.0, 1.0], 2), 1)

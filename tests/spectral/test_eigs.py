@@ -1,8 +1,9 @@
 import sys
 
+import networkx as nx
 import pytest
 import torch
-from graphs import dense_met, graphs, undirected
+from graphs import TRIANGLE_AND_TAIL, dense_met, graphs, undirected
 from hypothesis import given
 from hypothesis import strategies as st
 from torch_geometric.utils import erdos_renyi_graph
@@ -145,7 +146,37 @@ def test_bad_input():
             eigs(M, k)
     with pytest.raises(ValueError, match="several trials"):
         eigs(MET(Walks(torch.tensor([[0, 1], [1, 0]]), 1), torch.ones(2, 3), 2), 1)
-    with pytest.raises(TypeError, match=r"M must be a square operator.*\(2, 3\)"):
+    with pytest.raises(TypeError, match=r"M must be a square matrix, got shape \(2, 3\)"):
         eigs(torch.zeros(2, 3), 1)
     with pytest.raises(ValueError, match="similar to no symmetric matrix"):
         MET(Walks(torch.tensor([[0, 1], [1, 0]]), 1), [1.0, 1.0], 3).similar()
+
+
+@pytest.mark.parametrize("method", [3, 4])
+def test_repeated_eigenvalues_of_operators_that_are_not_symmetric(method):
+    """A tree of equal branches: the second largest comes several times, of which a single Krylov space sees one."""
+    edges = torch.tensor(list(nx.balanced_tree(3, 5).edges)).T
+    M = MET(Walks(torch.cat([edges, edges.flip(0)], 1), 2), [1.0, 1.0, 1.0], method)
+    exact = torch.linalg.eigvals(M.to_dense(torch.float64)).real.sort(descending=True).values[:9]
+    values, vectors = eigs(M, 9)
+    torch.testing.assert_close(values, exact, rtol=1e-7, atol=1e-7)
+    torch.testing.assert_close(M @ vectors, vectors * values, rtol=1e-6, atol=1e-6)
+
+
+def test_a_directed_ring_whose_eigenvalues_crowd():
+    nodes = torch.arange(600)
+    M = MET(Walks(torch.stack([nodes, (nodes + 1) % 600]), 2), [1.0, 1.0, 1.0], 3)
+    values, vectors = eigs(M, 5)
+    assert float(values[0].real) == pytest.approx(3)
+    torch.testing.assert_close((M.to_dense(torch.float64).to(vectors.dtype)) @ vectors, vectors * values)
+
+
+@pytest.mark.parametrize("method", [1, 7, 8])
+def test_the_symmetric_twin(method):
+    """M = Z^−½ S Z^½, of method 8 with the degrees for Z."""
+    M = MET(Walks(TRIANGLE_AND_TAIL, 2), Fixed(K), method)
+    S, log_Z = M.similar()
+    assert S.is_symmetric
+    root = (0.5 * log_Z.double()).exp()
+    close(M.to_dense(torch.float64), S.to_dense(torch.float64) * root[None, :] / root[:, None])
+    close(eigs(M, 4).values, torch.linalg.eigvalsh(S.to_dense(torch.float64)).flip(0))

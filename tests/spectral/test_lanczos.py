@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch_geometric.utils import subgraph
 
-from panconv import MET, Adjacency, Boltzmann, Fixed, Walks, lanczos, load
+from panconv import MET, Adjacency, Boltzmann, Fixed, Walks, eigs, lanczos, load
 from panconv.testing import assert_gradients, close
 
 RING = torch.stack([torch.arange(10), (torch.arange(10) + 1) % 10])
@@ -60,7 +60,7 @@ def test_gradients_of_the_start_and_of_path_weights(method):
 def test_breakdown_is_zero_and_has_gradients():
     weights = Boltzmann(torch.rand(3, dtype=torch.float64))
     M = MET(Walks(Adjacency.from_edge_index(TRIANGLE_AND_TAIL, num_nodes=7), 2), weights, 2)
-    for x in (torch.zeros(7), torch.eye(7)[5], torch.eye(7)[0], torch.ones(7)):
+    for x in (torch.eye(7)[5], torch.eye(7)[0], torch.ones(7)):
         x = x.double().requires_grad_()
         found = lanczos(M, x, 7)
         assert bool((found.Q[:, 4:] == 0).all())
@@ -107,3 +107,18 @@ def test_bad_input():
         lanczos(M, x[:8], 3)
     with pytest.raises(TypeError, match=r"float32 or float64 tensor, got torch.int64"):
         lanczos(M, x.long(), 3)
+
+
+@pytest.mark.parametrize("start", [torch.zeros(3), torch.full((3,), torch.nan)])
+def test_a_start_from_which_nothing_grows(start):
+    with pytest.raises(ValueError, match="finite and not 0 throughout"):
+        lanczos(torch.eye(3), start, 2)
+
+
+@pytest.mark.parametrize("layout", ["strided", "sparse_coo", "sparse_csr"])
+def test_matrices_of_any_layout(layout):
+    H = torch.tensor([[2.0, 1.0, 0.0], [1.0, 2.0, 1.0], [0.0, 1.0, 2.0]])
+    M = H if layout == "strided" else H.to_sparse_coo() if layout == "sparse_coo" else H.to_sparse_csr()
+    found = lanczos(M, torch.tensor([1.0, 0.0, 0.0]), 3)
+    torch.testing.assert_close(torch.linalg.eigvalsh(found.tridiagonal()), torch.linalg.eigvalsh(H))
+    torch.testing.assert_close(eigs(M, 3).values, torch.linalg.eigvalsh(H.double()).flip(0))

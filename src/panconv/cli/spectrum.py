@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich import box
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def spectrum(
     graph: Annotated[str, typer.Argument(metavar="GRAPH", help="cora, citeseer, pubmed, or a folder.")],
-    method: Annotated[int, typer.Option(help="The paper's method: 1, 2, 5, 6 or 7.")] = 2,
+    method: Annotated[int, typer.Option(help="The method: any but 3 and 4.")] = 2,
     L: Annotated[int, typer.Option("--L", help="The longest path.")] = 2,
     k: Annotated[
         str | None, typer.Option("--k", metavar="K,K,...", help="The L+1 path weights; ones if left out.")
@@ -38,15 +38,12 @@ def spectrum(
     """
     from panconv.data import load
     from panconv.graph import Adjacency
-    from panconv.met import MET, METHODS, checked_method
+    from panconv.met import MET, check_similar
     from panconv.paths import Walks
     from panconv.validation import checked_count, checked_length
     from panconv.weights import in_words
 
-    if METHODS[checked_method(method)].per_length == "row":
-        raise ValueError(
-            f"--method {method} is similar to no symmetric matrix, so its spectrum is not real: use 1, 2, 5, 6, 7"
-        )
+    check_similar(method)
     weights = [1.0] * (checked_length(L) + 1) if k is None else numbers(k, "--k")
     checked_count(starts, "--starts")
     check_device(device)
@@ -87,13 +84,16 @@ def _show(found: list[Spectrum], heading: str) -> None:
     }
     all_numbers = [each.numbers() for each in found]
     for key, words in rows.items():
-        table.add_row(words, *(_cell(key, each[key]) for each in all_numbers))
+        table.add_row(words, *(_cell(key, each) for each in all_numbers))
     out.print(table)
     if not all(each.exact for each in found):
         out.print("mean, smallest and shares: from the density, by stochastic Lanczos quadrature")
 
 
-def _cell(key: str, value: float | None) -> str:
+def _cell(key: str, found: dict[str, Any]) -> str:
+    value = found[key]
+    if key == "copies" and found["gap"] is None:  # as many as were looked for
+        return f"at least {value}"
     if value is None:
         return "not seen"
     if key == "near_zero":

@@ -17,7 +17,7 @@ from panconv.met import MET
 from panconv.spectral import Laplacian, density, eigs
 
 EXACT = 4000  # nodes up to which all eigenvalues are computed
-_LEADING = 32  # eigenvalues that are computed of a larger graph
+_LEADING, _MOST = 32, 512  # eigenvalues that are computed of a larger graph, and where the largest repeats
 _SAME, _NEAR = 1e-8, 0.01  # eigenvalues that are one; those that count as near 0
 
 
@@ -80,11 +80,25 @@ def _spectrum(name: str, S: Any, starts: int, callback: Callable[[int], None] | 
     else:
         found = density(S, starts=starts, callback=callback)
         values, weights = (part.cpu().numpy() for part in found)
-        leading = eigs(S, _LEADING).values.cpu().numpy()
+        leading = _past_the_first(S)
         values = np.minimum(values, leading[0])  # a Ritz value exceeds the largest eigenvalue by rounding only
-    copies = int((leading > leading[0] - _SAME * abs(leading[0])).sum())
+    copies = _copies(leading)
     gap = float(leading[0] - leading[copies]) if copies < len(leading) else None
     return Spectrum(name, values, weights, exact, float(leading[0]), copies, gap)
+
+
+def _past_the_first(S: Any) -> np.ndarray:
+    """Leading eigenvalues, so many that one differs from the largest, or as many as are worth the time."""
+    k = _LEADING
+    while True:
+        leading = eigs(S, k).values.cpu().numpy()
+        if _copies(leading) < k or k >= min(_MOST, S.shape[0]):
+            return leading
+        k = min(4 * k, S.shape[0])
+
+
+def _copies(leading: np.ndarray) -> int:
+    return int((leading > leading[0] - _SAME * abs(leading[0])).sum())
 
 
 def draw_spectra(found: list[Spectrum], title: str, path: Path) -> None:
@@ -110,5 +124,6 @@ def _histogram(axis: Axes, spectrum: Spectrum) -> None:
     axis.set_yscale("log")
     axis.axvline(spectrum.smooth, color="#c0504d", linewidth=1, linestyle=":")
     copies = f"{spectrum.copies} times" if spectrum.copies > 1 else "once"
+    copies = f"at least {copies}" if spectrum.gap is None else copies
     axis.set_title(f"{spectrum.name}\n{round(spectrum.smooth, 6) + 0.0:g} occurs {copies}", fontsize=10)
     axis.set_xlabel("eigenvalue" + ("" if spectrum.exact else " (density by Lanczos quadrature)"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,10 +12,10 @@ from torch_geometric.nn.inits import zeros
 
 from panconv.features import SparseRows
 from panconv.graph import Adjacency
-from panconv.met import MET, METHODS, check_compatible, checked_method
+from panconv.met import MET, check_compatible, check_one_trial, check_paths, check_similar, natural_weights
 from panconv.nn.linear import Linear
 from panconv.nn.prepared import PreparedGraph
-from panconv.paths import Walks
+from panconv.paths import paths_from
 from panconv.random import keys, uniform
 from panconv.spectral import Ritz, ritz
 from panconv.validation import as_integer, checked_count, checked_length
@@ -48,9 +49,10 @@ class LanczosConv(nn.Module):
         hidden: width of the network f; None for no network, fₚ(R) = Rᵖ.
         bias: whether to add a trained bias.
         seed: of the start.
+        paths: which paths are counted, as in `PANConv`.
 
     Shapes:
-        x (N, F) → (N, O). x may be a torch sparse tensor.
+        x (N, F) → (N, O), or (N, …, F) → (N, …, O). x may be a torch sparse tensor (N, F).
 
     >>> conv = LanczosConv(16, 7, steps=3)
     >>> conv(torch.randn(3, 16), torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])).shape
@@ -70,16 +72,21 @@ class LanczosConv(nn.Module):
         hidden: int | None = 32,
         bias: bool = True,
         seed: int = 0,
+        paths: str = "walks",
     ) -> None:
         super().__init__()
         if in_channels != -1:
             checked_count(in_channels, "in_channels")
-        if METHODS[checked_method(method)].per_length == "row":
-            raise ValueError(f"method {method} has no symmetric form, which Lanczos needs: use 1, 2, 5, 6 or 7")
-        self.L, self.method = checked_length(L), method
-        self.weights = weights_from(METHODS[method].weights if weights is None else weights, self.L)
+        check_similar(method)
+        self.L, self.method, self.paths = checked_length(L), method, paths
+        check_paths(method, paths_from(paths))
+        kind = natural_weights(method, paths_from(paths)) if weights is None else weights
+        self.weights = weights_from(kind, self.L)
         check_compatible(method, self.weights)
-        self.steps, self.seed = checked_count(steps, "steps"), seed
+        check_one_trial(self.weights)
+        self.steps, self.seed = checked_count(steps, "steps"), as_integer(seed)
+        if self.seed is None or self.seed < 0:
+            raise ValueError(f"seed must be an integer of at least 0, got {seed!r}")
         self.short, self.long = _scales(short, "short"), _scales(long, "long")
         if not self.short and not self.long:
             raise ValueError("short and long are both empty: give at least one scale, such as short=(1,)")
@@ -104,7 +111,7 @@ class LanczosConv(nn.Module):
         """x through the layer, on an ``edge_index``, an `Adjacency`, or anything an `Adjacency` is made from."""
         x = self.lin.checked(x)
         adj = self._prepared(edge_index, edge_weight, x.shape[0])
-        M = MET(Walks(adj, self.L), self.weights, self.method).similar()[0]
+        M = MET(paths_from(self.paths)(adj, self.L), self.weights, self.method).similar()[0]
         parts = self.lin(x).unflatten(-1, (-1, self.out_channels)).unbind(-2)  # X W for each scale
         out = torch.zeros_like(parts[0])
         if self.short:
@@ -115,10 +122,10 @@ class LanczosConv(nn.Module):
 
     def ritz(self, M: MET, adj: Adjacency) -> Ritz:
         """The Ritz pairs of M in float64, kept with the graph where the path weights are fixed."""
-        key = ("ritz", self.steps, self.seed, self.L, self.method)
         if any(p.requires_grad for p in self.weights.parameters()):
             return self._ritz(M, adj)
-        return adj.cached((*key, *self.weights().tolist()), lambda: self._ritz(M, adj))
+        key = ("ritz", self.steps, self.seed, self.L, self.method, self.paths, json.dumps(self.weights.spec()))
+        return adj.cached(key, lambda: self._ritz(M, adj))
 
     def _ritz(self, M: MET, adj: Adjacency) -> Ritz:
         key = keys(torch.tensor(self.seed, device=adj.device))
@@ -134,14 +141,15 @@ class LanczosConv(nn.Module):
                 total = total + parts[s]
         return total
 
-    def _far(self, states: Ritz, parts: Tensor) -> Tensor:  # parts (N, O, E)
+    def _far(self, states: Ritz, parts: Tensor) -> Tensor:  # parts (N, …, O, E)
         """Σₚ V fₚ(R) Vᵀ Yₚ."""
         wide = torch.float64 if parts.dtype == torch.float64 else torch.float32
         powers = torch.stack([states.values**p for p in self.long], -1)  # (steps, E)
         f = self.filter(powers.to(self.lin.weight.dtype)).to(wide)
         V = states.vectors.to(wide)
-        seen = torch.tensordot(V.T, parts.to(wide), dims=1)  # (steps, O, E)
-        return (V @ (seen * f.unsqueeze(1)).sum(-1)).to(parts.dtype)
+        seen = torch.tensordot(V.T, parts.to(wide), dims=1)  # (steps, …, O, E)
+        seen = seen * f.reshape(f.size(0), *[1] * (parts.dim() - 2), f.size(1))
+        return torch.tensordot(V, seen.sum(-1), dims=1).to(parts.dtype)
 
     def extra_repr(self) -> str:
         words = f"{self.lin.in_channels}, {self.out_channels}, L={self.L}, method={self.method}, steps={self.steps}"
@@ -149,8 +157,8 @@ class LanczosConv(nn.Module):
 
 
 def _scales(powers: Sequence[int], name: str) -> tuple[int, ...]:
-    found = [as_integer(p) for p in powers]
+    found = [as_integer(p) for p in powers] if isinstance(powers, (list, tuple, range)) else [None]
     if any(p is None or p < (name == "long") for p in found) or len(set(found)) < len(found):
         least = 1 if name == "long" else 0
-        raise ValueError(f"{name} must be different integers of at least {least}, powers of M, got {tuple(powers)}")
+        raise ValueError(f"{name} must be different integers of at least {least}, powers of M, got {powers!r}")
     return tuple(p for p in found if p is not None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import torch
@@ -10,10 +11,10 @@ from torch_geometric.nn.inits import zeros
 
 from panconv.features import SparseRows
 from panconv.graph import Adjacency
-from panconv.met import MET, METHODS, checked_method
+from panconv.met import MET, check_one_trial, check_paths, check_similar
 from panconv.nn.linear import Linear
 from panconv.nn.prepared import PreparedGraph
-from panconv.paths import Walks
+from panconv.paths import paths_from
 from panconv.spectral import Basis, basis
 from panconv.validation import checked_count, checked_length
 from panconv.weights import weights_from
@@ -48,9 +49,10 @@ class SpectralConv(nn.Module):
             which belongs to one graph. Both start at g = 1.
         degree: of the polynomial, at least 1.
         bias: whether to add a trained bias.
+        paths: which paths are counted, as in `PANConv`.
 
     Shapes:
-        x (N, F) → (N, O). x may be a torch sparse tensor.
+        x (N, F) → (N, O), or (N, …, F) → (N, …, O). x may be a torch sparse tensor (N, F).
 
     >>> conv = SpectralConv(16, 7, k=2)
     >>> conv(torch.randn(3, 16), torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])).shape
@@ -68,21 +70,24 @@ class SpectralConv(nn.Module):
         filter: str = "polynomial",
         degree: int = 3,
         bias: bool = True,
+        paths: str = "walks",
     ) -> None:
         super().__init__()
         if in_channels != -1:
             checked_count(in_channels, "in_channels")
         if filter not in FILTERS:
             raise ValueError(f"filter must be one of {', '.join(FILTERS)}, got {filter!r}")
-        if METHODS[checked_method(method)].per_length == "row":
-            raise ValueError(f"method {method} has no symmetric form to diagonalise: use 1, 2, 5, 6 or 7")
+        check_similar(method)
         self.k, self.L, self.method, self.filter = checked_count(k, "k"), checked_length(L), method, filter
+        check_paths(method, paths_from(paths))
+        self.paths = paths
         self.weights = weights_from([1.0] * (self.L + 1) if weights is None else weights, self.L)
         if any(p.requires_grad for p in self.weights.parameters()):
             raise ValueError(
                 f"weights must be fixed, got {type(self.weights).__name__}, which is trained: M would have to be "
                 "diagonalised at every step; give L+1 numbers, PowerLaw(L, trained=False), or use PANConv"
             )
+        check_one_trial(self.weights)
         self.degree = checked_count(degree, "degree")
         self.lin = Linear(in_channels, checked_count(out_channels, "out_channels"))
         rows = self.degree + 1 if filter == "polynomial" else self.k
@@ -106,14 +111,16 @@ class SpectralConv(nn.Module):
         y = self.lin(x)
         wide = torch.float64 if y.dtype == torch.float64 else torch.float32
         g = self.response(states).to(wide)
-        seen = g * (states.left.to(wide) @ y.to(wide))
-        out = (states.right.to(wide) @ seen).to(y.dtype)
+        seen = torch.tensordot(states.left.to(wide), y.to(wide), dims=1)  # (k, …, O)
+        seen = seen * g.reshape(g.size(0), *[1] * (y.dim() - 2), g.size(1))
+        out = torch.tensordot(states.right.to(wide), seen, dims=1).to(y.dtype)
         return out if self.bias is None else out + self.bias.to(out.dtype)
 
     def basis(self, adj: Adjacency) -> Basis:
         """The eigenstates on a graph, computed once and kept with it."""
-        key = ("basis", self.k, self.L, self.method, *self.weights().tolist())
-        return adj.cached(key, lambda: basis(MET(Walks(adj, self.L), self.weights, self.method), self.k))
+        key = ("basis", self.k, self.L, self.method, self.paths, json.dumps(self.weights.spec()))
+        family = paths_from(self.paths)
+        return adj.cached(key, lambda: basis(MET(family(adj, self.L), self.weights, self.method), self.k))
 
     def response(self, states: Basis) -> Tensor:
         """g at the eigenvalues, (k, O)."""

@@ -106,7 +106,7 @@ class FormedPaths:
     def _check_memory(self, edges: CSR, walks: Tensor) -> None:
         """Refuses a graph whose G(n), or whose widest block, would not fit."""
         N = self.num_nodes
-        limit = self.memory_limit or int(_SHARE_OF_MEMORY * _free_bytes(self.adj.device))
+        limit = self.memory_limit or int(_SHARE_OF_MEMORY * free_bytes(self.adj.device))
         each = _BYTES_AN_ENTRY * (1 if self.adj.is_symmetric else 2)
         block = max(_BLOCK, float(walks.max()) if N else 0) * (_BYTES_AN_EXTENSION + 8 * self.L)
         if block <= limit:
@@ -221,5 +221,5 @@ def _row_scaled(G: Adjacency, log: Tensor) -> Adjacency:
     return Adjacency(G.crow, G.col, value, transposed=order_by_column(G.crow, G.col, G.num_nodes))
 
 
-def _free_bytes(device: torch.device) -> int:
+def free_bytes(device: torch.device) -> int:
     return torch.cuda.mem_get_info(device)[0] if device.type == "cuda" else psutil.virtual_memory().available

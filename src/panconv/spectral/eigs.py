@@ -16,11 +16,12 @@ import torch
 from torch import Tensor
 
 from panconv.random import keys, uniform
+from panconv.spectral.lanczos import as_operator, matrix_is_symmetric
 from panconv.validation import as_integer
 
 _SMALL = 256  # a component up to here is solved as a dense matrix, with the others of its size
 _COLUMNS = 64  # that are multiplied at a time to find the matrices
-_STARTS = 3  # from which ARPACK is tried
+_STARTS, _RESTARTS = 3, 300  # from which ARPACK is tried, and how long
 _DENSE = 4096  # a component up to here is solved as a dense matrix where ARPACK fails
 
 
@@ -41,18 +42,18 @@ def eigs(M: Any, k: int) -> Eigenpairs:
     same result, and the largest entry of a real eigenvector is positive. No gradients.
 
     Where several eigenvectors share an eigenvalue, such as the 1 of methods 1 and 2 that every component brings, which
-    of them are taken is the solver's choice. For operators that are not symmetric, an eigenvalue that repeats within
-    one large component may be found once only.
+    of them are taken is the solver's choice.
 
     Args:
-        M: a `MET`, or anything with ``@``, ``.shape`` and ``is_symmetric``; a matrix will do. Its `components` (N,),
-            where it has them, say which nodes it mixes.
+        M: a `MET`, or anything with ``@``, ``.shape`` and ``is_symmetric``; a torch matrix, dense or sparse. Its
+            `components` (N,), where it has them, say which nodes it mixes.
         k: how many, 1 … N.
 
     >>> M = MET(Walks(torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]]), L=1), [1.0, 1.0], method=3)
     >>> eigs(M, 3).values.round(decimals=6).abs()
     tensor([2., 1., 0.], dtype=torch.float64)
     """
+    M = as_operator(M, torch.float64)
     k = checked_number(M, k)
     with torch.no_grad():
         similar = _similar(M)
@@ -99,9 +100,7 @@ def checked_number(M: Any, k: int) -> int:
 
 def is_symmetric(M: Any) -> bool:
     """Whether an operator is symmetric, by its own word; a matrix is looked at."""
-    if isinstance(M, Tensor):
-        return bool(torch.allclose(M, M.mT))
-    return bool(getattr(M, "is_symmetric", False))
+    return matrix_is_symmetric(M) if isinstance(M, Tensor) else bool(getattr(M, "is_symmetric", False))
 
 
 def _similar(M: Any) -> tuple[Any, Tensor] | None:
@@ -167,55 +166,89 @@ def _alone(M: Any, k: int, nodes: Tensor, symmetric: bool) -> tuple[Tensor, Tens
     """One component by ARPACK, the products on M's device."""
     n, whole = nodes.numel(), torch.zeros(M.shape[0], dtype=torch.float64, device=nodes.device)
 
-    def product(v: np.ndarray) -> np.ndarray:
-        inside = torch.from_numpy(np.ascontiguousarray(v.ravel())).to(nodes.device)
+    def real(v: np.ndarray) -> np.ndarray:
+        inside = torch.from_numpy(np.ascontiguousarray(v)).to(nodes.device)
         return (M @ whole.index_copy(0, nodes, inside))[nodes].cpu().numpy()
 
+    def product(v: np.ndarray) -> np.ndarray:
+        v = v.ravel()
+        return real(v.real) + 1j * real(v.imag) if np.iscomplexobj(v) else real(v)
+
     start = uniform(keys(torch.zeros((), dtype=torch.long)), (n,)).double().numpy() - 0.5
-    if symmetric:
-        values, local = _none_missed(product, *_arpack(product, n, k, start), start)
-    else:
-        operator = sla.LinearOperator((n, n), matvec=product, dtype=np.float64)
-        values, local = sla.eigs(operator, k, which="LR", v0=start)
+    values, local = _none_missed(product, *_arpack(product, n, k, start, symmetric), start, symmetric)
     vectors = torch.zeros(M.shape[0], k, dtype=torch.from_numpy(local).dtype, device=nodes.device)
     vectors[nodes] = torch.from_numpy(np.ascontiguousarray(local)).to(nodes.device)
     return torch.from_numpy(values).to(nodes.device), vectors
 
 
-def _arpack(product: Any, n: int, k: int, start: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The k largest of a symmetric operator. ARPACK gives up where few distinct eigenvalues end its Krylov space."""
-    operator = sla.LinearOperator((n, n), matvec=product, dtype=np.float64)
+def _arpack(product: Any, n: int, k: int, start: np.ndarray, symmetric: bool) -> tuple[np.ndarray, np.ndarray]:
+    """The k of largest real part. ARPACK gives up where its Krylov space ends early, or where eigenvalues crowd."""
+    operator = sla.LinearOperator((n, n), matvec=product, dtype=start.dtype)
+    solver, which = (sla.eigsh, "LA") if symmetric else (sla.eigs, "LR")
+    reason = ""
     for turn in range(_STARTS):
         try:
-            values, vectors = sla.eigsh(operator, k, which="LA", v0=np.roll(start, 7 * turn))
-            return values[::-1].copy(), vectors[:, ::-1].copy()
-        except sla.ArpackError as error:  # noqa: PERF203 (it is tried thrice at most)
-            reason = str(error)
+            values, vectors = solver(operator, k, which=which, v0=np.roll(start, 7 * turn), maxiter=_RESTARTS)
+            return _falling(values, vectors, k)
+        except sla.ArpackNoConvergence as error:  # noqa: PERF203 (another start would not do better)
+            reason = str(error).splitlines()[0]
+            break
+        except sla.ArpackError as error:
+            reason = str(error).splitlines()[0]
+    values, vectors = _dense(product, n, k, symmetric, reason)
+    return _falling(values, vectors, k)
+
+
+def _falling(values: np.ndarray, vectors: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """The k of largest real part, that first."""
+    order = np.argsort(-values.real, kind="stable")[:k]
+    return values[order].copy(), vectors[:, order].copy()
+
+
+def _dense(product: Any, n: int, k: int, symmetric: bool, reason: str) -> tuple[np.ndarray, np.ndarray]:
     if n > _DENSE:
         raise ValueError(
-            f"the {k} leading eigenpairs of a component of {n} nodes did not come out: {reason}; ask for fewer"
+            f"the {k} leading eigenpairs of a component of {n} nodes did not come out ({reason}): ask for fewer"
         )
     columns = np.stack([product(column) for column in np.eye(n)], axis=1)
-    values, vectors = np.linalg.eigh((columns + columns.T) / 2)
-    return values[: -k - 1 : -1].copy(), vectors[:, : -k - 1 : -1].copy()
+    return np.linalg.eigh((columns + columns.T.conj()) / 2) if symmetric else np.linalg.eig(columns)
 
 
 def _none_missed(
-    product: Any, values: np.ndarray, vectors: np.ndarray, start: np.ndarray
+    product: Any, values: np.ndarray, vectors: np.ndarray, start: np.ndarray, symmetric: bool
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The same, after the eigenpairs that are known have been moved out of the way and nothing larger was left."""
+    """The k leading eigenpairs, after those that are known were moved out of the way and nothing larger was left.
+
+    With an orthonormal basis Q of what is known, which M maps into itself, P M P − c QQᴴ with P = I − QQᴴ has the other
+    eigenvalues of M; a larger one among them was missed, and its vector makes Q a larger invariant space.
+    """
     k, n = vectors.shape[1], vectors.shape[0]
+    Q, first = vectors if symmetric else np.linalg.qr(vectors)[0], values
     while True:
-        below = values - values.min() + 1 + abs(values).max()
+        span, least = float(abs(values).max()), float(np.sort(values.real)[-k])
 
-        def deflated(v: np.ndarray, V: np.ndarray = vectors, shift: np.ndarray = below) -> np.ndarray:
-            return product(v) - V @ (shift * (V.T @ v.ravel()))
+        def deflated(v: np.ndarray, Q: np.ndarray = Q, c: float = 1 + 3 * span) -> np.ndarray:
+            v = v.ravel()
+            inside = Q @ (Q.conj().T @ v)
+            w = product(v - inside)
+            return w - Q @ (Q.conj().T @ w) - c * inside
 
-        more, state = _arpack(deflated, n, 1, start)
-        if more[0] <= np.sort(values)[-k] + 1e-10 * abs(values).max():
-            order = np.argsort(-values, kind="stable")[:k]
-            return values[order], vectors[:, order]
-        values, vectors = np.concatenate([values, more]), np.concatenate([vectors, state], 1)
+        more, state = _arpack(deflated, n, 1, start if symmetric else start.astype(complex), symmetric)
+        if more[0].real <= least + 1e-9 * span:
+            break
+        Q = np.concatenate([Q, state - Q @ (Q.conj().T @ state)], 1)
+        Q[:, -1] /= np.linalg.norm(Q[:, -1])
+        values = np.append(values, more)
+    if not symmetric:  # M is real, so the conjugate space is invariant too, and real numbers keep pairs exact
+        left, size, _ = np.linalg.svd(np.concatenate([Q.real, Q.imag], 1), full_matrices=False)
+        Q = left[:, size > 1e-9]
+    small = Q.T @ np.stack([product(column) for column in Q.T], axis=1)
+    found, inner = np.linalg.eigh((small + small.T) / 2) if symmetric else np.linalg.eig(small)
+    found, inner = _falling(found, inner, k)
+    states = Q @ inner
+    off = max(np.linalg.norm(product(v) - value * v) for value, v in zip(found, states.T, strict=True))
+    # Where eigenvectors fall together, as they may on a directed graph, an orthogonal basis of them is rounding.
+    return (found, states) if symmetric or off <= 1e-8 * span else _falling(first, vectors, k)
 
 
 def _by_real_part(values: Tensor) -> Tensor:

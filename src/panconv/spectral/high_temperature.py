@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import torch
 from torch import Tensor
 
 from panconv.graph import Adjacency
@@ -36,13 +35,7 @@ class HighTemperature(OnUndirected):
 
     def apply(self, x: Tensor) -> Tensor:
         """M @ x under a name that torch.compile can trace."""
-        if not isinstance(x, Tensor) or x.layout != torch.strided or not x.is_floating_point():
-            raise TypeError(
-                f"x must be a dense floating-point tensor (N, …), got {getattr(x, 'dtype', type(x).__name__)}"
-            )
-        if x.dim() == 0 or x.size(0) != self.adj.num_nodes:
-            raise ValueError(f"x must have {self.adj.num_nodes} rows, one a node, got shape {tuple(x.shape)}")
-        wide = x if x.dtype == torch.float64 else x.float()  # half precision is summed in float32
+        wide = self.checked(x)
         psi = self.vector.to(wide.dtype).reshape(-1, *[1] * (x.dim() - 1))
         overlap = wide.new_zeros(self._count, *x.shape[1:]).index_add(0, self.adj.components, psi * wide)
         return (wide + psi * overlap[self.adj.components]).to(x.dtype)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+import scipy.sparse as sp
 import torch
 from torch import Tensor
 
@@ -46,6 +48,9 @@ def lanczos(M: Any, x: Tensor, steps: int) -> Lanczos:
     tensor([[0.5000, 0.4082],
             [0.4082, 0.3333]])
     """
+    if not isinstance(x, Tensor) or x.dtype not in (torch.float32, torch.float64):
+        raise TypeError(f"x must be a float32 or float64 tensor, got {getattr(x, 'dtype', type(x).__name__)}")
+    M = as_operator(M, x.dtype)
     check_symmetric(M)
     N = M.shape[0]
     _check_start(x, N)
@@ -53,12 +58,13 @@ def lanczos(M: Any, x: Tensor, steps: int) -> Lanczos:
     if count is None or not 1 <= count <= N:
         raise ValueError(f"steps must be an integer from 1 to the number of nodes, {N}, got {steps!r}")
     start = x.unsqueeze(1) if x.dim() == 1 else x
+    product = getattr(M, "apply", M.__matmul__)
     basis, alphas, betas = _Basis(count), [], []
     q, _ = _normalized(start.T, torch.zeros_like(start[0]))  # (B, N)
     scale = torch.zeros_like(start[0])
     for step in range(count):
         basis.append(q)
-        w = (M @ q.T.reshape(x.shape)).reshape(start.shape).T
+        w = product(q.T.reshape(x.shape)).reshape(start.shape).T
         scale = torch.maximum(scale, w.detach().norm(dim=1))
         alphas.append((q * w).sum(1))
         if step + 1 < count:
@@ -96,23 +102,43 @@ class _Basis:
         return w - (overlap.mT @ self.rows()).squeeze(1)
 
 
+def as_operator(M: Any, dtype: torch.dtype) -> Any:
+    """An operator as it is; a torch matrix, dense or sparse, in a dtype."""
+    if not isinstance(M, Tensor):
+        if not hasattr(M, "shape") or not hasattr(M, "__matmul__") or isinstance(M, np.ndarray) or sp.issparse(M):
+            raise TypeError(
+                f"M must be an operator with @ and .shape, or a torch matrix, got {type(M).__name__}: convert an array "
+                "with torch.from_numpy, a SciPy matrix with panconv.Adjacency.from_sparse"
+            )
+        return M
+    if M.dim() != 2 or M.size(0) != M.size(1):
+        raise TypeError(f"M must be a square matrix, got shape {tuple(M.shape)}")
+    return M.to(dtype) if M.layout == torch.strided else M.to(dtype).to_sparse_csr()
+
+
+def matrix_is_symmetric(M: Tensor) -> bool:
+    if M.layout == torch.strided:
+        return bool(torch.allclose(M, M.mT))
+    coo = M.to_sparse_coo()
+    difference = (coo - coo.t()).coalesce().values().abs()
+    return not difference.numel() or float(difference.max()) <= 1e-8 * float(coo.coalesce().values().abs().max())
+
+
 def check_symmetric(M: Any) -> None:
     """Refuses an operator that is known not to be symmetric."""
-    symmetric = getattr(M, "is_symmetric", True)
-    if isinstance(M, Tensor):
-        symmetric = M.dim() == 2 and M.size(0) == M.size(1) and torch.allclose(M, M.mT)
+    symmetric = matrix_is_symmetric(M) if isinstance(M, Tensor) else getattr(M, "is_symmetric", True)
     if not symmetric:
         raise ValueError(
-            "M is not symmetric, which Lanczos needs: take method 2, 5 or 6 on an undirected graph, or, for methods 1 "
-            "and 7, the symmetric twin M.similar()[0] (edge weights that ask for a gradient count as directed)"
+            "M is not symmetric, which Lanczos needs: take method 2, 5, 6 or 9 on an undirected graph, or, for methods "
+            "1, 7 and 8, the symmetric twin M.similar()[0] (edge weights that ask for a gradient count as directed)"
         )
 
 
-def _check_start(x: Any, N: int) -> None:
-    if not isinstance(x, Tensor) or x.dtype not in (torch.float32, torch.float64):
-        raise TypeError(f"x must be a float32 or float64 tensor, got {getattr(x, 'dtype', type(x).__name__)}")
+def _check_start(x: Tensor, N: int) -> None:
     if x.dim() not in (1, 2) or x.size(0) != N:
         raise ValueError(f"x must be (N,) or (N, B) with N = {N}, a start a column, got shape {tuple(x.shape)}")
+    if N and not bool(((x != 0).any(0) & x.isfinite().all(0)).all()):
+        raise ValueError("x must be finite and not 0 throughout: no space grows from such a start")
 
 
 def _normalized(w: Tensor, least: Tensor) -> tuple[Tensor, Tensor]:

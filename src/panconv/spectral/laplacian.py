@@ -34,8 +34,9 @@ class Laplacian(OnUndirected):
 
     def __matmul__(self, x: Tensor) -> Tensor:
         """The product with x (N, …)."""
+        given, x = x.dtype if isinstance(x, Tensor) else None, self.checked(x)
         lone = self._degree == 0
         root = self._degree.where(~lone, 1.0).rsqrt().to(x.dtype).reshape(-1, *[1] * (x.dim() - 1))
         walked = root * spmm(*self.adj.operands(x.dtype), root * x)
         walked = walked + x * lone.to(x.dtype).reshape(root.shape)
-        return walked if self.complement else x - walked
+        return (walked if self.complement else x - walked).to(given)

@@ -11,18 +11,20 @@ from torch import Tensor
 
 from panconv.csr import CSR
 from panconv.graph import Adjacency
+from panconv.spectral.eigs import leading
 from panconv.tasks.kmeans import kmeans
 from panconv.validation import as_integer, checked_count
 from panconv.walkers.walk import walk_named
 
-_DENSE = 200  # nodes up to which all eigenvectors are as cheap as a few
 _NOISE = 1e-12  # of the longest row: a shorter one is rounding
 
 
 def communities(
     adj: Any, k: int, walk: str = "maximal-entropy", steps: int = 3, seed: int = 0, restarts: int = 10
 ) -> Tensor:
-    """k communities of the largest connected component, by k-means on the walk's diffusion map.
+    """At most k communities of the largest connected component, by k-means on the walk's diffusion map.
+
+    Fewer come out where fewer different rows are there, as on a star, whose leaves are all alike.
 
     Two nodes are alike if walkers from both are in the same places after t steps. That distance is the one between the
     rows of U·μᵗ/√π with (μ, U) the eigenpairs of S = Π^½PΠ^−½, which is D^−½AD^−½ for the generic walk and A/λ₁ for the
@@ -162,15 +164,11 @@ def _symmetrised(transition: tuple[CSR, CSR], nodes: Tensor) -> sp.csr_matrix:
 
 
 def _leading(S: sp.csr_matrix, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """The k largest eigenvalues, falling, and their vectors (n, k)."""
-    n = S.shape[0]
-    if n <= max(_DENSE, 2 * k):
-        values, vectors = np.linalg.eigh(S.toarray())
-    else:
-        start = 1 + 0.5 * np.sin(np.arange(n))  # the same each time, and in no symmetry of the graph
-        values, vectors = sp.linalg.eigsh(S, k, which="LA", v0=start)
-    order = np.argsort(-values, kind="stable")[:k]
-    return values[order], vectors[:, order]
+    """The k largest eigenvalues, falling, every copy of one that repeats, and their vectors (n, k)."""
+    crow, col = (torch.from_numpy(part.astype(np.int64)) for part in (S.indptr, S.indices))
+    matrix = torch.sparse_csr_tensor(crow, col, torch.from_numpy(S.data), S.shape, check_invariants=False)
+    values, vectors = leading(matrix, k, symmetric=True)
+    return values.numpy(), vectors.numpy()
 
 
 def _component_labels(adj: Adjacency) -> tuple[Tensor, Tensor]:

@@ -118,5 +118,8 @@ def _checked_pairs(pairs: Tensor, adj: Adjacency) -> Tensor:
     pairs = pairs.long().to(adj.device)
     outside = (pairs < 0) | (pairs >= adj.num_nodes)
     if bool(outside.any()):
-        raise ValueError(f"pairs names node {int(pairs[outside][0])}, but the nodes are 0 … {adj.num_nodes - 1}")
+        raise ValueError(
+            f"pairs names node {int(pairs[outside][0])}, but the nodes are 0 … {adj.num_nodes - 1}: "
+            "make the graph with Adjacency.from_edge_index(edge_index, num_nodes=…)"
+        )
     return pairs
