@@ -10,11 +10,11 @@ import panconv
 PACKAGE = Path(panconv.__file__).parent
 # Each module may import those above it, and its own folder.
 ORDER = [
-    ["csr", "random", "validation", "files"],
+    ["autodiff", "csr", "random", "validation", "files"],
     ["graph"],
     ["spmm"],
     ["features", "weights", "saving", "data", "results"],
-    ["paths"],
+    ["paths", "methods"],
     ["plan", "thermodynamics", "ranking"],
     ["met"],
     ["spectral"],
@@ -36,7 +36,7 @@ PUBLIC = [
 # Tested through what uses them: checks by every "bad input" test, `plan` by all of test_met, `saving` by test_models,
 # the parts of path families by those of the families.
 SMALL = ("validation.py", "csr.py", "prepared.py", "plan.py", "load.py", "saving.py", "ranking.py")
-SMALL += ("undirected.py", "family.py", "levels.py", "shortest.py", "self_avoiding.py")
+SMALL += ("autodiff.py", "methods.py", "undirected.py", "family.py", "levels.py", "shortest.py", "self_avoiding.py")
 FOLDERS = ("experiments", "report", "cli")  # each has a test file, or a few, for all that it holds
 
 

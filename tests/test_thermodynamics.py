@@ -1,15 +1,16 @@
 """The thermodynamics of a graph against enumeration, its identities, and the limits of the temperature."""
 
+import math
 from itertools import pairwise, product
 
 import networkx as nx
 import pytest
 import torch
-from graphs import TRIANGLE_AND_TAIL, graphs
+from graphs import TRIANGLE_AND_TAIL, dense_base, graphs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from panconv import MET, METHODS, Adjacency, Boltzmann, EffectiveWalks, Fixed, PowerLaw, Walks, load
+from panconv import MET, METHODS, Adjacency, Boltzmann, EffectiveWalks, Fixed, PowerLaw, ShortestPaths, Walks, load
 from panconv.testing import close
 
 
@@ -32,6 +33,29 @@ def test_every_quantity_against_the_single_paths(graph, L, alpha, T):
         close(M.mean_path_length[i], (p * lengths).sum())
         close(M.path_entropy[i], -(p * p.log()).sum())
         close(M.free_energy[i], -T * factor.sum().log())
+
+
+@settings(max_examples=30)
+@given(graphs(min_nodes=1, max_nodes=4, zeros=False), st.integers(0, 3), st.sampled_from(sorted(METHODS)))
+def test_entropy_of_single_paths_on_every_base(graph, L, method):
+    """−Σ p log p, where a path's probability is w times the product of the base's entries, by Z."""
+    adj = Adjacency.from_edge_index(graph.edge_index, graph.edge_weight, graph.num_nodes)
+    B, N = dense_base(graph.dense(), METHODS[method].base), graph.num_nodes
+    M = MET(Walks(adj, L), law(L, 1.0, 1.7), method)
+    for i in range(N):
+        walks = [s for n in range(L + 1) for s in product(range(N), repeat=n + 1) if s[0] == i]
+        weights = [math.exp(-(len(s) - 1) / 1.7) * math.prod(float(B[a, b]) for a, b in pairwise(s)) for s in walks]
+        p = torch.tensor([w for w in weights if w > 0], dtype=torch.float64)
+        p = p / p.sum()
+        close(M.path_entropy[i], -(p * p.log()).sum())
+
+
+def test_formed_paths_have_an_entropy_where_they_weigh_alike():
+    adj = Adjacency.of(TRIANGLE_AND_TAIL)
+    S = MET(ShortestPaths(adj, 2), torch.ones(3, dtype=torch.float64), 1).path_entropy
+    close(S.exp(), torch.tensor([4.0] * 4, dtype=torch.float64))  # a shortest path to every node of four
+    with pytest.raises(ValueError, match="paths that weigh alike"):
+        _ = MET(ShortestPaths(adj, 2), torch.ones(3), 7).path_entropy
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -143,5 +167,9 @@ def test_on_a_bipartite_graph_the_parity_of_the_length_stays():
         return MET(Walks(square, L), torch.eye(L + 1, dtype=torch.float64)[L], method).to_dense(torch.float64)
 
     assert float((hot(3, 60) - hot(3, 61)).abs().min()) == 0.5
+    ones = [torch.ones(L + 1, dtype=torch.float64) for L in (60, 61)]
+    even, odd = (MET(Walks(square, len(w) - 1), w, 1).to_dense(torch.float64) for w in ones)
+    assert float((even - odd).abs().min()) > 0.1
+    assert [int(torch.linalg.matrix_rank(M, rtol=1e-9)) for M in (even, odd)] == [2, 2]
     assert float((hot(4, 60) - flat).abs().max()) < 1e-12
     assert float((hot(5, 60) - flat).abs().max()) < 1e-12

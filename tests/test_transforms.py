@@ -1,5 +1,6 @@
 import copy
 import pickle
+from functools import partial
 from unittest import mock
 
 import numpy as np
@@ -13,7 +14,8 @@ from torch_geometric.data import Batch, Data, HeteroData
 from torch_geometric.loader import DataLoader
 from torch_geometric.nn import APPNP, ChebConv, GATConv, GCNConv, SGConv, SimpleConv, SSGConv
 
-from panconv import METHODS, Adjacency, Boltzmann, Free, METTransform, load, transforms
+from panconv import MET, METHODS, Adjacency, Boltzmann, EffectiveWalks, Free, METTransform, PowerLaw, load, transforms
+from panconv.paths import PATHS
 from panconv.testing import close
 
 methods = st.sampled_from(sorted(METHODS))
@@ -327,3 +329,26 @@ def test_bad_options(options, error, message):
 def test_bad_graphs(data, error, message):
     with pytest.raises(error, match=message):
         METTransform()(data)
+
+
+@pytest.mark.parametrize("paths", ["shortest", "self_avoiding", "effective", partial(EffectiveWalks, width=0.25)])
+def test_every_family_of_paths(paths):
+    edges = torch.tensor([[0, 1, 1, 2, 2, 0, 2, 3], [1, 0, 2, 1, 0, 2, 3, 2]])
+    data = Data(edge_index=edges, edge_weight=torch.tensor([1.0, 1.0, 2.0, 2.0, 0.5, 0.5, 1.0, 1.0]), num_nodes=4)
+    written = METTransform(2, 1, paths=paths)(data)
+    adj = Adjacency.from_edge_index(edges, data.edge_weight)
+    family = PATHS[paths] if isinstance(paths, str) else paths
+    weights = PowerLaw(2, trained=False) if paths not in ("shortest", "self_avoiding") else [1.0, 1.0, 1.0]
+    found = torch.zeros(4, 4).index_put((written.edge_index[1], written.edge_index[0]), written.edge_weight)
+    torch.testing.assert_close(found, MET(family(adj, 2), weights, 1).to_dense())
+
+
+def test_numbers_are_taken_in_float64():
+    path = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])
+    assert float(METTransform(1, 5, [0.1, 0.9]).matrix(Adjacency.of(path))[2][0]) == pytest.approx(0.55, abs=1e-15)
+
+
+def test_a_matrix_that_would_not_fit(monkeypatch):
+    monkeypatch.setattr("panconv.transforms.free_bytes", lambda device: 100)
+    with pytest.raises(ValueError, match="use a smaller L, or sparsify"):
+        METTransform(2)(Data(edge_index=torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]]), num_nodes=3))

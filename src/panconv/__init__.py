@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from panconv.data import load as load
     from panconv.graph import Adjacency as Adjacency
     from panconv.met import MET as MET
-    from panconv.met import METHODS as METHODS
+    from panconv.methods import METHODS as METHODS
     from panconv.models import PAN as PAN
     from panconv.nn import PANConv as PANConv
     from panconv.paths import EffectiveWalks as EffectiveWalks
@@ -32,7 +32,7 @@ _HOME = {
     "Fixed": "weights",
     "Free": "weights",
     "MET": "met",
-    "METHODS": "met",
+    "METHODS": "methods",
     "METTransform": "transforms",
     "PAN": "models",
     "PANConv": "nn",

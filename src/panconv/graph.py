@@ -11,9 +11,9 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 from torch import Tensor
-from torch.autograd import forward_ad
 from torch_geometric import EdgeIndex
 
+from panconv.autodiff import is_tracked, is_transforming
 from panconv.csr import CSR, compress, narrow, order_by_column, rows_of
 from panconv.validation import checked_edges, checked_num_nodes, checked_weights, entries, size_of
 
@@ -49,18 +49,19 @@ class Adjacency:
         growth: float = math.inf,  # bounds on the row sums of one step,
         decay: float = 0.0,  # and on the smallest entry; both only hasten a decision, never change a result
         signed: bool = False,
+        positive: bool = True,
     ) -> None:
         self.crow, self.col, self.value, self.left, self.right = crow, col, value, left, right
         self.num_nodes = crow.numel() - 1
         self.is_symmetric = transposed is None
-        self.is_signed = signed
+        self.is_signed, self.is_positive = signed, positive  # a weight < 0; no weight ≤ 0
         self.growth, self.decay = growth, decay
         self._transposed = transposed
         self._entry_of_edge = entry_of_edge
         self._num_self_loops = num_self_loops
         self._cache: dict[Any, Any] = {}
         # Whether a derivative may be asked for in the values, by reverse mode, forward mode or a transform.
-        self.is_tracked = value is not None and not torch.compiler.is_compiling() and _tracked(value)
+        self.is_tracked = value is not None and not torch.compiler.is_compiling() and is_tracked(value)
 
     # ------------------------------------------------------------------ making one
 
@@ -127,12 +128,12 @@ class Adjacency:
         transposed = self._by_column()
         crow_t, col_t, perm = transposed
         symmetric = torch.equal(self.crow, crow_t) and torch.equal(self.col, col_t)
-        signed, decay, growth = False, 1.0, 0.0
+        signed, positive, decay, growth = False, True, 1.0, 0.0
         if value is None:
             growth = float(self.crow.diff().max()) if self.num_nodes else 0.0
         elif self.num_edges:
             # A weight that is trained moves off the diagonal mirror: its gradient needs the true transpose.
-            symmetric = symmetric and not _tracked(value)
+            symmetric = symmetric and not is_tracked(value)
             if symmetric and not torch.equal(value, value[perm]):
                 # A normalisation that was computed edge by edge differs both ways by rounding, and means nothing by it.
                 symmetric = torch.allclose(value, value[perm], rtol=8 * torch.finfo(value.dtype).eps, atol=0.0)
@@ -140,7 +141,8 @@ class Adjacency:
             magnitude = value.detach().abs().double()
             sums = magnitude.new_zeros(self.num_nodes).index_add(0, self.row, magnitude)
             smallest = magnitude.where(magnitude > 0, torch.inf).min()
-            growth, decay, signed = torch.stack([sums.max(), smallest, (value < 0).any().double()]).tolist()
+            known = torch.stack([sums.max(), smallest, (value < 0).any().double(), (value > 0).all().double()])
+            growth, decay, signed, positive = known.tolist()
         return Adjacency(
             self.crow,
             self.col,
@@ -151,6 +153,7 @@ class Adjacency:
             growth=growth,
             decay=decay,
             signed=bool(signed),
+            positive=bool(positive),
         )
 
     # ------------------------------------------------------------------ looking at it
@@ -233,7 +236,7 @@ class Adjacency:
             return make()
         with torch.inference_mode(False), torch.no_grad():
             result = make()
-        if not _transforming():
+        if not is_transforming():
             self._cache[key] = result
         return result
 
@@ -321,12 +324,3 @@ class Adjacency:
         if self._transposed is not None:
             return self._transposed
         return self.cached("by column", lambda: order_by_column(self.crow, self.col, self.num_nodes))
-
-
-def _tracked(value: Tensor) -> bool:
-    return value.requires_grad or _transforming() or forward_ad.unpack_dual(value).tangent is not None
-
-
-def _transforming() -> bool:
-    """Whether a torch.func transform is under way: its tensors must not outlive it."""
-    return torch._C._functorch.peek_interpreter_stack() is not None

@@ -1,4 +1,4 @@
-"""The maximal entropy transition (MET) matrix as an operator, and the table of the seven methods.
+"""The maximal entropy transition (MET) matrix as an operator.
 
     M = Z^a · Σₙ wₙ · D_n^b · G(n) · D_n^b' · Z^a'
 
@@ -10,39 +10,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
+from panconv.methods import METHODS, check_compatible, check_paths, check_similar, checked_method, natural_weights
 from panconv.paths.family import Counts, PathFamily
 from panconv.plan import Plan
 from panconv.thermodynamics import Thermodynamics, divided, finite, log_partition, match
-from panconv.validation import as_integer
-from panconv.weights import PathWeights, weights_from
-
-
-class Method(NamedTuple):
-    """A row of the table: which base's paths, how each length is scaled, how the sum is scaled, natural weights."""
-
-    base: str  # one of `panconv.graph.BASES`
-    per_length: str | None  # D_n: None, "row" (D_n⁻¹ on the left) or "sym" (D_n^−½ on both sides)
-    overall: str | None  # Z: None, "row" or "sym"
-    weights: str  # the weights taken where none are named
-
-
-METHODS: dict[int, Method] = {
-    1: Method("A", None, "row", "boltzmann"),
-    2: Method("A", None, "sym", "boltzmann"),
-    3: Method("A", "row", None, "free"),
-    4: Method("A+I", "row", None, "free"),
-    5: Method("Â", None, None, "free"),
-    6: Method("A", "sym", None, "free"),
-    7: Method("Â", None, "row", "boltzmann"),
-    # The multi-step generic random walk (the paper's Section 3), beside the paper's own seven.
-    8: Method("D⁻¹A", None, None, "free"),
-    9: Method("D^−½AD^−½", None, None, "free"),
-}
+from panconv.weights import weights_from
 
 
 class MET(Thermodynamics):
@@ -102,11 +78,11 @@ class MET(Thermodynamics):
         return y.to(x.dtype)
 
     def terms(self, x: Tensor) -> Iterator[Tensor]:
-        """The terms wₙ D_nᵇ G(n) D_nᵇ′ x under Z, n = 0 … L, whose sum is M·x: for layers that do not just add them."""
+        """The terms of M·x by length, for layers that do not just add them; of half precision they are float32."""
         dtype = self._checked_operand(x)
         if self._transposed:
             raise ValueError("terms are those of M: take them of M, not of M.T")
-        return (term.to(x.dtype) for term in self._plan(dtype).terms(x.to(dtype)))
+        return self._plan(dtype).terms(x.to(dtype))
 
     def to_dense(self, dtype: torch.dtype | None = None) -> Tensor:
         """M as a matrix (N, N), or (S, N, N) for S trials."""
@@ -245,7 +221,7 @@ class MET(Thermodynamics):
             n, node = (int(i) for i in (counts.sign < 0).nonzero()[0])
             raise ValueError(
                 f"the paths of length {n} to node {node} have a negative sum, which method {self.method} divides by: "
-                "negative edge weights need a method without D_n (1, 2, 5, 7), or positive weights"
+                "negative edge weights need a method without D_n (1, 2, 5, 7 … 9), or positive weights"
             )
 
     def _checked_operand(self, x: Tensor) -> torch.dtype:
@@ -261,59 +237,6 @@ class MET(Thermodynamics):
         if trials is not None and (x.dim() < 2 or x.size(1) != trials):
             raise ValueError(f"x must be (N, {trials}, …) for weights of {trials} trials, got shape {tuple(x.shape)}")
         return x.dtype if x.dtype == torch.float64 else torch.float32
-
-
-def checked_method(method: int) -> int:
-    """The method itself, if it is a row of the table."""
-    if as_integer(method) not in METHODS:
-        raise ValueError(f"method must be one of {', '.join(map(str, METHODS))}, got {method!r}")
-    return int(method)
-
-
-def natural_weights(method: int, family: object) -> str:
-    """The kind of weights taken where none are named."""
-    return getattr(_named(family), "weights", METHODS[method].weights)
-
-
-def check_paths(method: int, family: object) -> None:
-    """Refuses a method that has no meaning for a family of paths."""
-    if method not in (meant := getattr(_named(family), "methods", METHODS)):
-        raise ValueError(
-            f"method {method} does not go with effective lengths, which are no numbers of steps: use method "
-            f"{' or '.join(map(str, meant))}"
-        )
-
-
-def _named(family: object) -> object:
-    """The family itself, where it was given as a functools.partial of it."""
-    return getattr(family, "func", family)
-
-
-def check_similar(method: int) -> None:
-    """Refuses a method whose M is similar to no symmetric matrix, whatever the graph."""
-    if METHODS[checked_method(method)].per_length == "row":
-        raise ValueError(
-            f"method {method} scales the rows of each length by themselves, so M is similar to no symmetric matrix: "
-            "use a method other than 3 and 4"
-        )
-
-
-def check_one_trial(weights: PathWeights) -> None:
-    """Refuses weights of several trials where there can be one operator only."""
-    if weights().dim() == 2:
-        raise ValueError(
-            f"weights must be those of one trial, (L+1,), got shape {tuple(weights().shape)}: choose a column"
-        )
-
-
-def check_compatible(method: int, weights: PathWeights) -> None:
-    """Refuses weights that would be trained through zero where the method divides by their sum."""
-    trained = any(p.requires_grad for p in weights.parameters())
-    if METHODS[method].overall and trained and not weights.positive:
-        raise ValueError(
-            f"method {method} divides by the partition function, which {type(weights).__name__} weights may drive "
-            "through zero: use Boltzmann weights (weights='boltzmann'), which stay positive"
-        )
 
 
 def _halved(log: Tensor, left_log: Tensor, centre: Tensor | None) -> tuple[Tensor, Tensor]:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from panconv.paths.family import CountedTerms, Counts, PathFamily
+from panconv.paths.family import CountedTerms, Counts, PathFamily, Weighing
+from panconv.paths.walks import Walks
 from panconv.weights import PathWeights
 
 
@@ -54,12 +55,12 @@ class Thermodynamics:
 
     @property
     def path_entropy(self) -> Tensor:
-        """Sᵢ = −Σ p log p over the single paths to i, log Zᵢ + ⟨E⟩ᵢ/T: how many paths it listens to is exp S.
+        """Sᵢ = −Σ p log p over the single paths to i: it listens to as many as exp S.
 
-        On a weighted graph a path of weight v counts as v paths.
+        A path whose base's entries multiply to v has p = wₙ v/Zᵢ, so S = log Zᵢ + ⟨E⟩ᵢ/T − ⟨log v⟩ᵢ.
         """
         self._check_probabilities()
-        return (self.log_partition.double() + self._energy()).to(self.weights().dtype)
+        return (self.log_partition.double() + self._energy() - self._log_weight()).to(self.weights().dtype)
 
     @property
     def free_energy(self) -> Tensor:
@@ -77,7 +78,20 @@ class Thermodynamics:
         # A length with w = 0 is never taken: 0 · ∞ is 0 here.
         return (p * energy.masked_fill(energy == torch.inf, 0)).sum(0)
 
-    def _ready(self) -> tuple[CountedTerms, PathWeights]:
+    def _log_weight(self) -> Tensor | float:
+        """⟨log v⟩ᵢ, float64: 0 where every path weighs 1, or where the weights are lengths."""
+        adj = self.paths.adj
+        if (adj.value is None and adj.left is None) or hasattr(self.paths, "mean_energy"):
+            return 0.0
+        if not isinstance(self.paths, Walks):
+            raise ValueError(
+                "the entropy of shortest or self-avoiding paths is that of paths that weigh alike: use an unweighted "
+                "graph and a method on A (1, 2, 3 or 6), or walks"
+            )
+        value = adj.operands(torch.float64)[0].value
+        return self.paths.mean_along(self.shares(), value.where(value > 0, 1.0).log())
+
+    def _ready(self) -> tuple[CountedTerms, Weighing]:
         return self.paths.ready(self.weights)
 
     def _check_probabilities(self) -> None:
@@ -85,7 +99,7 @@ class Thermodynamics:
             raise ValueError("entropy and free energy need path weights and edge weights that are not negative")
 
 
-def log_partition(weights: PathWeights, counts: Counts) -> Tensor:
+def log_partition(weights: Weighing, counts: Counts) -> Tensor:
     """log Σₙ wₙ D_n(i), shifted by its largest term; −∞ where no path arrives."""
     log_w = weights.log().to(counts.log.dtype).unsqueeze(1)
     terms = log_w + match(counts.log, log_w.dim())  # (L+1, N[, S])
@@ -95,13 +109,13 @@ def log_partition(weights: PathWeights, counts: Counts) -> Tensor:
     if isinstance(sign, Tensor) and not torch.compiler.is_compiling() and bool((total < 0).any()):
         raise ValueError(
             f"the partition function Z is negative at node {int((total < 0).nonzero()[0, 0])}: negative edge "
-            "weights or path weights outweigh the positive ones; use positive ones, or a method without Z (3 to 6)"
+            "weights or path weights outweigh the positive ones; use positive ones, or a method without Z (3 … 6, 8, 9)"
         )
     empty = total == 0
     return (largest + total.masked_fill(empty, 1).log()).masked_fill(empty, -torch.inf)
 
 
-def signs(weights: PathWeights, counts: Counts) -> Tensor | float:
+def signs(weights: Weighing, counts: Counts) -> Tensor | float:
     """The signs of wₙ D_n, or 1 where none is negative."""
     w = weights().detach().unsqueeze(1)
     sign: Tensor | float = 1.0 if weights.positive else w.sign()

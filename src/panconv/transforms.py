@@ -16,7 +16,8 @@ from torch_geometric.data import Data
 from torch_geometric.transforms import BaseTransform
 
 from panconv.graph import Adjacency
-from panconv.met import MET, check_paths, checked_method, natural_weights
+from panconv.met import MET
+from panconv.methods import check_paths, checked_method, natural_weights
 from panconv.paths import PathFamily, paths_from
 from panconv.paths.formed import free_bytes
 from panconv.validation import checked_count, checked_length

@@ -26,7 +26,10 @@ def test_temperature(tmp_path):
         assert all(0 < abs(math.log(T / landing["start"])) < 0.5 for T in landing["temperatures"])  # it moved
     assert (tmp_path / "t.png").stat().st_size > 10_000
     again = run(*arguments, cwd=tmp_path)
-    assert again.stdout.splitlines()[:9] == done.stdout.splitlines()[:9]
+    trained = "T trained by gradient"
+    assert again.stdout.split(trained)[1].strip() == done.stdout.split(trained)[1].split("plot:")[0].strip()
+    assert again.stdout.split(trained)[0] == done.stdout.split(trained)[0]
+    assert len(list((tmp_path / "results").glob("*-temperature-*.json"))) == 4  # found again, not trained again
 
 
 def test_thermodynamics(tmp_path):
@@ -51,7 +54,7 @@ def test_thermodynamics(tmp_path):
         (("temperature", "cora", "--alpha", "0.5"), "alpha must be a number of at least 1"),
         (("temperature", "cora", "--trials", "0"), "--trials must be at least 1, got 0"),
         (("temperature", "cora", "--plot", "t.xyz"), "--plot must end in"),
-        (("thermodynamics", "cora", "--temperature", "0"), "temperature must be positive and finite"),
+        (("thermodynamics", "cora", "--temperature", "0"), "--temperature must be positive and finite, got 0"),
         (("thermodynamics", "cora", "--paths", "longest"), "paths must be one of walks, shortest, self_avoiding"),
         (("thermodynamics", "cora", "--json", "file/below"), "cannot write file/below"),
         (("thermodynamics", "cora", "--L", "40", "--paths", "self_avoiding"), "would take about"),

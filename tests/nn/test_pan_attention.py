@@ -58,7 +58,7 @@ def test_laws_of_a_layer():
     [
         ({"method": 1}, "method 1 divides by Z, which the softmax over lengths replaces"),
         ({"heads": 3}, "heads must divide out_channels = 4, got 3"),
-        ({"paths": "effective"}, "use method 1 or 2"),
+        ({"paths": "effective"}, "which effective lengths do not tell apart: use PANConv"),
     ],
 )
 def test_bad_options(options, message):

@@ -58,7 +58,6 @@ def test_many_blocks_are_one(kind, monkeypatch):
     adj = undirected(nx.gnm_random_graph(40, 90, seed=1))
     whole = dense(FAMILIES[kind](adj, 3))
     monkeypatch.setattr(formed, "_BLOCK", 50)
-    close(dense(FAMILIES[kind](adj.detach(), 3)), whole)  # a copy of the cache is shared: build anew below
     fresh = undirected(nx.gnm_random_graph(40, 90, seed=1))
     close(dense(FAMILIES[kind](fresh, 3)), whole)
 
@@ -119,20 +118,67 @@ def test_counts_beyond_float32_are_still_exact(kind):
 
 
 @kinds
-def test_a_graph_that_would_not_fit_is_refused_with_an_estimate(kind):
-    adj = undirected(nx.barabasi_albert_graph(3000, 5, seed=0))
-    with pytest.raises(ValueError, match=r"L = 4 on 3,000 nodes would take about \d+\.\d GiB.*smaller L, walks"):
-        FAMILIES[kind](adj, 4, memory_limit=2**28).counts()
-    # The estimate is of the right size: two thirds to one and a half of what is held in the end, and what blocks take.
-    family = FAMILIES[kind](adj, 3)
-    held = sum(G.num_edges for G in family.formed().G) * formed._BYTES_AN_ENTRY
-    walks = formed._walks_at_most(formed._without_loops(adj), 3, family.merges)
-    block = max(formed._BLOCK, float(walks.max())) * (formed._BYTES_AN_EXTENSION + 8 * 3)
-    limit = int(block + held / 1.5)
-    fresh = undirected(nx.barabasi_albert_graph(3000, 5, seed=0))
+@given(graphs(max_nodes=6), st.integers(0, 5))
+def test_the_bound_on_what_grows_at_once_is_one(kind, graph, L):
+    """It decides about blocks and memory: no receiver may have more paths of any length than it says."""
+    family = FAMILIES[kind](adjacency(graph), L)
+    most = formed._most_at_once(formed._without_loops(family.adj), L, merges=False)
+    pattern = (graph.dense() != 0).double()
+    for G in enumerated(pattern, L, "self_avoiding")[1:]:
+        assert bool((G.sum(1) <= most).all())
+
+
+def layers(width):
+    """Three layers of nodes, each joined to all of the next: no walk is longer than two steps."""
+    nodes = torch.arange(3 * width).reshape(3, width)
+    return torch.cat([torch.cartesian_prod(nodes[i], nodes[i + 1]).T for i in range(2)], dim=1)
+
+
+@kinds
+def test_dead_ends_do_not_hide_what_came_before(kind):
+    adj = Adjacency.from_edge_index(layers(300))
+    assert int(formed._most_at_once(formed._without_loops(adj), 5, merges=False).max()) == 300**2
     with pytest.raises(ValueError, match="would take about"):
-        FAMILIES[kind](fresh, 3, memory_limit=limit).counts()
-    assert FAMILIES[kind](fresh, 3, memory_limit=int(block + held * 1.5)).counts().fit
+        FAMILIES[kind](adj, 5, memory_limit=2**22).counts()
+
+
+@pytest.mark.parametrize(
+    ("graph", "L", "paths"),
+    [(nx.cycle_graph(130), 60, 130 * 2 * 60), (nx.star_graph(300), 5, 2 * 300 + 300 * 299), (nx.path_graph(2), 9, 2)],
+)
+def test_few_paths_fit_however_many_walks_there_are(graph, L, paths):
+    family = SelfAvoidingPaths(undirected(graph), L, memory_limit=2**25)
+    assert float(family.counts().log[1:].exp().sum()) == pytest.approx(paths)
+
+
+@kinds
+def test_a_graph_that_would_not_fit_is_refused_with_an_estimate(kind):
+    graph = nx.barabasi_albert_graph(3000, 5, seed=0)
+    with pytest.raises(ValueError, match=r"L = 4 on 3,000 nodes would take about \d+\.\d GiB.*smaller L, walks"):
+        FAMILIES[kind](undirected(graph), 4, memory_limit=2**28).counts()
+    # The estimate follows the result: what is held in the end, 12 bytes an entry and more, is on the right side of it.
+    held = 12 * sum(G.num_edges for G in FAMILIES[kind](undirected(graph), 3).formed().G)
+    with pytest.raises(ValueError, match="would take about"):
+        FAMILIES[kind](undirected(graph), 3, memory_limit=held).counts()
+    assert FAMILIES[kind](undirected(graph), 3, memory_limit=2**30).counts().fit
+    for bad in (0, -5, "a"):
+        with pytest.raises(ValueError, match="memory_limit must be an integer of at least 1"):
+            FAMILIES[kind](undirected(graph), 3, memory_limit=bad)
+
+
+@kinds
+def test_built_once_per_graph(kind, monkeypatch):
+    built = []
+    build = formed.FormedPaths._build
+    monkeypatch.setattr(formed.FormedPaths, "_build", lambda self: built.append(1) or build(self))
+    conv, x = PANConv(4, 3, paths=kind), torch.randn(4, 4)
+    for _ in range(3):
+        conv(x, TRIANGLE_AND_TAIL)
+    assert len(built) == 1
+    adj = Adjacency.of(TRIANGLE_AND_TAIL)
+    for method in (1, 2, 3, 6):  # on one base
+        _ = MET(FAMILIES[kind](adj, 2), [1.0, 1.0, 1.0], method) @ x
+    assert len(built) == 2
 
 
 @kinds

@@ -57,7 +57,7 @@ def grid(
     Example: panconv grid cora --values 0,0.5,1,2 --trials 5 --plot grid.png
     """
     from panconv.experiments.settings import settings
-    from panconv.met import checked_method
+    from panconv.methods import checked_method
     from panconv.results import Job, Results
     from panconv.search import grid_points, grid_search, power_law_points
     from panconv.validation import checked_length

@@ -38,7 +38,8 @@ def spectrum(
     """
     from panconv.data import load
     from panconv.graph import Adjacency
-    from panconv.met import MET, check_similar
+    from panconv.met import MET
+    from panconv.methods import check_similar
     from panconv.paths import Walks
     from panconv.validation import checked_count, checked_length
     from panconv.weights import in_words

@@ -52,7 +52,7 @@ def temperature(
     Example: panconv temperature cora --L 1,2,3,5,10 --plot temperature.png
     """
     from panconv.experiments.temperature import draw_sweep, sweep, sweep_jobs
-    from panconv.met import checked_method
+    from panconv.methods import checked_method
     from panconv.results import Results
     from panconv.weights import PowerLaw
 

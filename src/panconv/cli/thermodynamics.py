@@ -35,11 +35,16 @@ def thermodynamics(
     """
     from panconv.data import load
     from panconv.graph import Adjacency
-    from panconv.met import MET, checked_method
+    from panconv.met import MET
+    from panconv.methods import checked_method
     from panconv.paths import paths_from
     from panconv.validation import checked_length
     from panconv.weights import PowerLaw
 
+    if not 0 < temperature < float("inf"):
+        raise ValueError(f"--temperature must be positive and finite, got {temperature:g}")
+    if paths == "effective":
+        raise ValueError("--paths must be walks, shortest or self_avoiding: graphs that are read here have no weights")
     law = PowerLaw(checked_length(L), alpha, temperature, trained=False)
     checked_method(method)
     check_outputs(plot, json_file)
@@ -57,7 +62,8 @@ def thermodynamics(
         values = found[key]
         table.add_row(words, *(f"{float(v):.3f}" for v in (values.min(), values.median(), values.mean(), values.max())))
     out.print(table)
-    shares = ", ".join(f"k({n}) {float(k):.3f}" for n, k in enumerate(M.shares().mean(1)))
+    mean = M.shares().mean(1).tolist()
+    shares = ", ".join(f"k({n}) {k:.3f}" for n, k in enumerate(mean) if k >= 5e-4 or len(mean) <= 8)
     out.print(f"shares of the lengths, mean over the nodes: {shares}")
     if plot is not None:
         from panconv.experiments.localisation import draw_localisation

@@ -88,7 +88,7 @@ def train(
     from panconv.data import load
     from panconv.experiments.curves import learning_curves
     from panconv.experiments.settings import settings, start
-    from panconv.met import checked_method
+    from panconv.methods import checked_method
     from panconv.results import Job, Results
     from panconv.search import train_batch
     from panconv.validation import checked_length
@@ -139,7 +139,7 @@ def train(
 
 def _weights(method: int, weights: str | None, k: str | None) -> tuple[str, list[float] | None]:
     """The kind of weights, and the numbers of fixed ones."""
-    from panconv.met import METHODS
+    from panconv.methods import METHODS
 
     kind = weights or ("fixed" if k else METHODS[method].weights)
     if kind not in KINDS:

@@ -6,6 +6,8 @@ a cold and from a hot start, to see where the gradient takes it.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -119,6 +121,10 @@ def sweep(
                 callback(Step(i, len(lengths) * len(STARTS), group, progress))
 
         tell(None)
+        kept = None if results is None else results.folder / _landing_name(group)
+        if kept is not None and kept.exists():
+            landings.append(Landing(**json.loads(kept.read_text())))
+            continue
         new, result = train_batch(group, device=device, command=command, callback=tell)
         laws = [conv.weights for conv in result.model.layers()]
         logs = [law.log_temperature.tolist() for law in laws if isinstance(law, PowerLaw)]
@@ -127,6 +133,9 @@ def sweep(
             L, start, [math.exp(fmean(log)) for log in logs], [pstdev(log) for log in logs], test, std, val, trials
         )
         landings.append(landing)
+        if kept is not None:
+            with replacing(kept) as temporary:
+                temporary.write_text(json.dumps(asdict(landing)) + "\n")
     return Sweep(points, landings)
 
 
@@ -141,6 +150,12 @@ def law(L: int, T: float, alpha: float) -> Any:
 
 def how(dataset: str, method: int, epochs: int | None) -> dict[str, Any]:
     return settings(dataset, method).plain() | ({} if epochs is None else {"epochs": epochs})
+
+
+def _landing_name(jobs: Sequence[Job]) -> str:
+    """The file of a trained temperature, beside the records: what decides the outcome is in its name."""
+    digest = hashlib.sha256("".join(job.key() for job in jobs).encode()).hexdigest()[:12]
+    return f"{Path(jobs[0].dataset).name.lstrip('.')}-temperature-{digest}.json"
 
 
 def _accuracy(runs: Sequence[Run]) -> tuple[float, float, float]:

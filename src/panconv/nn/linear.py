@@ -58,7 +58,7 @@ class Linear(nn.Module):
             raise TypeError(f"x must be a tensor (N, {self.in_channels}), got {type(x).__name__}")
         if len(x.shape) < 2:
             raise ValueError(f"x must be (N, {self.in_channels}), a row a node, got shape {tuple(x.shape)}")
-        if self.in_channels not in (-1, x.shape[-1]):
+        if self.in_channels >= 0 and x.shape[-1] != self.in_channels:
             raise ValueError(f"x must have in_channels = {self.in_channels} columns, got shape {tuple(x.shape)}")
         return SparseRows.of(x) if isinstance(x, Tensor) and x.layout != torch.strided else x
 

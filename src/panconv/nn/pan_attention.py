@@ -8,7 +8,8 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.nn.inits import zeros
 
-from panconv.met import MET, METHODS, check_paths, checked_method
+from panconv.met import MET
+from panconv.methods import METHODS, checked_method
 from panconv.nn.linear import Linear
 from panconv.nn.prepared import PreparedGraph
 from panconv.paths import paths_from
@@ -61,11 +62,14 @@ class PANAttention(nn.Module):
         if out_channels % heads:
             raise ValueError(f"heads must divide out_channels = {out_channels}, got {heads}")
         self.L, self.method, self.paths = checked_length(L), checked_method(method), paths
+        if hasattr(paths_from(paths), "methods"):
+            raise ValueError(
+                "PANAttention weighs numbers of steps, which effective lengths do not tell apart: use PANConv"
+            )
         if METHODS[self.method].overall:
             raise ValueError(
-                f"method {method} divides by Z, which the softmax over lengths replaces: use a method without (3 to 6)"
+                f"method {method} divides by Z, which the softmax over lengths replaces: use one without (3 … 6, 8, 9)"
             )
-        check_paths(self.method, paths_from(paths))
         self.weights = Fixed(torch.ones(self.L + 1))  # all lengths alike: f alone tells them apart
         self.lin = Linear(in_channels, out_channels)
         self.att = nn.Parameter(torch.zeros(heads, out_channels // heads, self.L + 1))
@@ -84,7 +88,7 @@ class PANAttention(nn.Module):
         adj = self._prepared(edge_index, edge_weight, x.shape[0])
         M = MET(paths_from(self.paths)(adj, self.L), self.weights, self.method)
         f = self._shares(xW)
-        out = sum_of(f[..., n].unsqueeze(-1) * term for n, term in enumerate(M.terms(xW))).flatten(1)
+        out = sum_of(f[..., n].unsqueeze(-1) * term for n, term in enumerate(M.terms(xW))).flatten(1).to(xW.dtype)
         return out if self.bias is None else out + self.bias.to(out.dtype)
 
     def length_weights(self, x: Tensor) -> Tensor:

@@ -11,7 +11,8 @@ from torch_geometric.nn.inits import zeros
 
 from panconv.features import SparseRows
 from panconv.graph import Adjacency
-from panconv.met import MET, check_compatible, check_paths, checked_method, natural_weights
+from panconv.met import MET
+from panconv.methods import check_compatible, check_paths, check_weights, checked_method, natural_weights
 from panconv.nn.linear import Linear
 from panconv.nn.prepared import PreparedGraph
 from panconv.paths import PathFamily, paths_from
@@ -78,7 +79,10 @@ class PANConv(nn.Module):
         kind = natural_weights(self.method, family) if weights is None else weights
         self.weights = weights_from(kind, self.L, trials)
         check_compatible(self.method, self.weights)
+        check_weights(family, self.weights)
         self._check_trials()
+        if concat and natural_weights(self.method, family) == "power-law":
+            raise ValueError("concat=True has a matrix a number of steps, which effective lengths do not tell apart")
         self.concat = concat
         self.lin = Linear(in_channels, out_channels * (self.L + 1 if concat else 1), trials)
         shape = (out_channels,) if trials is None else (trials, out_channels)
@@ -111,7 +115,7 @@ class PANConv(nn.Module):
         if not self.concat:
             return M.apply(xW)
         parts = xW.unflatten(-1, (self.L + 1, self.out_channels))
-        return sum_of(term[..., n, :] for n, term in enumerate(M.terms(parts)))
+        return sum_of(term[..., n, :] for n, term in enumerate(M.terms(parts))).to(xW.dtype)
 
     def _multiplied(self, M: MET, x: Tensor) -> Tensor:
         """(MX)·W; with concat Σₙ (MₙX)·Wₙ."""
@@ -119,7 +123,8 @@ class PANConv(nn.Module):
             return self.lin(M.apply(x))
         W = self.lin.weight.unflatten(-1, (self.L + 1, self.out_channels))  # ([S,] F, L+1, O)
         rule = "nf,fo->no" if self.trials is None else "nsf,sfo->nso"
-        return sum_of(torch.einsum(rule, term, W[..., n, :]) for n, term in enumerate(M.terms(x)))
+        terms = enumerate(M.terms(x))  # of half precision in float32, in which the sum is to be taken
+        return sum_of(torch.einsum(rule, term, W[..., n, :].to(term.dtype)) for n, term in terms).to(x.dtype)
 
     def met(self, adj: Adjacency) -> MET:
         """The layer's operator M on a graph."""

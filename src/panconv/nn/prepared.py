@@ -41,7 +41,7 @@ class PreparedGraph:
             adj = Adjacency.of(graph, edge_weight, num_nodes)
             self._edges = None if adj.is_tracked and edge_weight is None else _Seen.of(graph)
         # Trained weights are taken up anew each time: a second backward must not run into a freed graph.
-        self._adj, self._weighted = adj.detach(), weighted
+        self._adj, self._weighted = adj.detach() if adj.is_tracked else adj, weighted
         self._weights = None if adj.is_tracked else _Seen.of(edge_weight)
         return adj
 

@@ -11,7 +11,8 @@ from torch_geometric.nn.inits import zeros
 
 from panconv.features import SparseRows
 from panconv.graph import Adjacency
-from panconv.met import MET, check_one_trial, check_paths, check_similar
+from panconv.met import MET
+from panconv.methods import check_one_trial, check_paths, check_similar
 from panconv.nn.linear import Linear
 from panconv.nn.prepared import PreparedGraph
 from panconv.paths import paths_from

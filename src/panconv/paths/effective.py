@@ -6,12 +6,11 @@ import torch
 from torch import Tensor
 
 from panconv.graph import Adjacency
-from panconv.paths.family import CountedTerms
+from panconv.paths.family import CountedTerms, Weighing
 from panconv.paths.levels import Levels
 from panconv.paths.walks import Walks
-from panconv.spmm import spmm
 from panconv.validation import checked_length
-from panconv.weights import Fixed, PathWeights, PowerLaw
+from panconv.weights import PathWeights, PowerLaw
 
 
 class EffectiveWalks:
@@ -21,7 +20,7 @@ class EffectiveWalks:
     these are walks on another graph: exact, matrix-free, with gradients to T and to the edge weights. For α > 1 the
     factor is no product, and walks are counted by length: exactly where the distinct lengths are few, else on a grid of
     lengths, each edge's rounded to a multiple of `width` (`error_bound` says what that costs). Then the gradient
-    reaches T alone. Methods 1 and 2.
+    reaches T alone, and weights that ask for one are refused. Methods 1 and 2.
 
     Args:
         adj: the graph, with weights > 0; an unweighted one has w = 1 everywhere, and its lengths are the steps.
@@ -40,24 +39,28 @@ class EffectiveWalks:
     def __init__(self, adj: Adjacency, L: int, width: float | None = None) -> None:
         self.adj = Adjacency.of(adj)
         self.L = checked_length(L)
-        if width is not None and not 0 < width < float("inf"):
-            raise ValueError(f"width must be positive and finite, a step on the grid of lengths, got {width}")
+        if width is not None and not (isinstance(width, (int, float)) and 0 < width < float("inf")):
+            raise ValueError(f"width must be positive and finite, a step on the grid of lengths, got {width!r}")
         self.width = width
-        self._check_weights()
+        self._check_edges()
 
     def on(self, base: str) -> EffectiveWalks:
         if base != "A":
             raise ValueError(f"an effective length is that of the graph's own edges: base must be A, got {base!r}")
         return self
 
-    def ready(self, weights: PathWeights) -> tuple[CountedTerms, PathWeights]:
+    def ready(self, weights: PathWeights) -> tuple[CountedTerms, Weighing]:
         """For α = 1 walks on exp(−1/(wT)), all weighted alike; for α > 1 the levels of length under the law."""
-        law = self._law(weights)
+        law = self.check_weights(weights)
         if law.alpha != 1:
+            if self.adj.is_tracked:
+                raise ValueError(
+                    "edge weights that ask for a gradient have none where alpha > 1, which sorts walks by length: use "
+                    "alpha = 1, or detach the weights"
+                )
             levels = self.levels()
             return levels, _AtLengths(law, levels.lengths)
-        ones = torch.ones(self.L + 1, dtype=law.log_temperature.dtype, device=self.adj.device)
-        return Walks(self._factors(law), self.L), Fixed(ones)
+        return Walks(self._factors(law), self.L), _Alike(self.L, law.log_temperature)
 
     def levels(self) -> Levels:
         """The walks by their effective length, built once per graph and width."""
@@ -65,23 +68,22 @@ class EffectiveWalks:
 
     def mean_length(self, weights: PathWeights) -> Tensor:
         """⟨l⟩ᵢ, the mean effective length of the walks to i, (N,)."""
-        law = self._law(weights)
-        if law.alpha != 1:
-            levels, at = self.ready(weights)
-            log = at.log().double().unsqueeze(1) + levels.counts().log
-            mean = torch.tensordot(self.levels().lengths, log.softmax(0), dims=1)
+        law = self.check_weights(weights)
+        terms, at = self.ready(weights)
+        if isinstance(terms, Walks):
+            mean = terms.mean_along(_shares(terms, at), edge_lengths(self.adj).double())
         else:
-            mean = self._mean_length_of_walks(law)
+            mean = torch.tensordot(self.levels().lengths, _shares(terms, at), dims=1)
         return mean.to(law.log_temperature.dtype)
 
     def mean_energy(self, weights: PathWeights) -> Tensor:
         """⟨l^α⟩ᵢ/T, (N,) float64."""
-        law = self._law(weights)
-        if law.alpha == 1:
-            return self._mean_length_of_walks(law) / law.temperature.double()
-        levels, at = self.ready(weights)
-        log = at.log().double().unsqueeze(1)
-        return -(log * (log + levels.counts().log).softmax(0)).sum(0)
+        law = self.check_weights(weights)
+        terms, at = self.ready(weights)
+        if isinstance(terms, Walks):
+            along = terms.mean_along(_shares(terms, at), edge_lengths(self.adj).double())
+            return along / law.temperature.double()
+        return -(at.log().double().unsqueeze(1) * _shares(terms, at)).sum(0)
 
     def error_bound(self, weights: PathWeights) -> Tensor:
         """δ, such that on the grid each walk's factor is right within e^±δ, and so each entry of M within e^±2δ.
@@ -89,7 +91,7 @@ class EffectiveWalks:
         An edge is off by at most width/2, a walk by ε = L·width/2, and E(l) by at most (l + ε)^α − l^α, which is
         largest for the longest walk.
         """
-        law = self._law(weights)
+        law = self.check_weights(weights)
         if self.width is None or law.alpha == 1:
             return torch.zeros(())
         slack = self.L * self.width / 2
@@ -98,25 +100,13 @@ class EffectiveWalks:
 
     def _factors(self, law: PowerLaw) -> Adjacency:
         """The graph of exp(−1/(wT)), whose walks are weighted by exp(−l/T)."""
-        return self.adj.with_values((-self._lengths(law.temperature.dtype) / law.temperature).exp())
+        adj, dtype = self.adj, torch.promote_types(law.temperature.dtype, torch.float32)
+        value = (-edge_lengths(adj).to(dtype) / law.temperature).exp()
+        return Adjacency(adj.crow, adj.col, value, transposed=adj._transposed)
 
-    def _lengths(self, dtype: torch.dtype) -> Tensor:
-        return edge_lengths(self.adj).to(torch.promote_types(dtype, torch.float32))
-
-    def _mean_length_of_walks(self, law: PowerLaw) -> Tensor:
-        """Σ over walks of l·exp(−l/T) by Z, from one recurrence for the sums of exp(−l/T) and of l·exp(−l/T)."""
-        graph = self._factors(law)
-        longer = graph.with_values(graph.operands(torch.float64)[0].value * edge_lengths(self.adj).double())
-        factors, stretched = graph.operands(torch.float64), longer.operands(torch.float64)
-        D = torch.ones(self.adj.num_nodes, dtype=torch.float64, device=self.adj.device)
-        l_D = torch.zeros_like(D)
-        Z, l_Z = D, l_D
-        for _ in range(self.L):
-            D, l_D = spmm(*factors, D), spmm(*factors, l_D) + spmm(*stretched, D)
-            Z, l_Z = Z + D, l_Z + l_D
-        return l_Z / Z
-
-    def _law(self, weights: PathWeights) -> PowerLaw:
+    @staticmethod
+    def check_weights(weights: PathWeights) -> PowerLaw:
+        """The law itself, if there is one for every length."""
         if not isinstance(weights, PowerLaw):
             raise ValueError(
                 f"effective lengths need a law for every length, PowerLaw (weights='power-law'), got "
@@ -128,30 +118,49 @@ class EffectiveWalks:
             )
         return weights
 
-    def _check_weights(self) -> None:
-        value = self.adj.value
-        if value is not None and bool((value.detach() <= 0).any()):
-            worst = float(value.detach().min())
+    def _check_edges(self) -> None:
+        if not self.adj.is_positive:
+            assert self.adj.value is not None
+            worst = float(self.adj.value.detach().min())
             raise ValueError(
                 f"edge_weight must be positive where it stands for a length 1/w, got {worst:g}: an edge of weight 0 is "
                 "infinitely long and is to be left out, and a negative length has no meaning"
             )
 
 
-class _AtLengths(PathWeights):
+class _AtLengths:
     """A power law read at the levels of effective length in place of the whole numbers."""
 
     positive = True
 
     def __init__(self, law: PowerLaw, lengths: Tensor) -> None:
-        super().__init__()
-        self.law, self.lengths = law, lengths
+        self._law, self._lengths = law, lengths
 
-    def forward(self) -> Tensor:
+    def __call__(self) -> Tensor:
         return self.log().exp()
 
     def log(self) -> Tensor:
-        return self.law.log_at(self.lengths)
+        return self._law.log_at(self._lengths)
+
+
+class _Alike:
+    """1 for every number of steps, where the edges carry the weight of a walk."""
+
+    positive = True
+
+    def __init__(self, L: int, like: Tensor) -> None:
+        self._ones = torch.ones(L + 1, dtype=like.dtype, device=like.device)
+
+    def __call__(self) -> Tensor:
+        return self._ones
+
+    def log(self) -> Tensor:
+        return torch.zeros_like(self._ones)
+
+
+def _shares(terms: CountedTerms, weights: Weighing) -> Tensor:
+    """The probability of each level at each node, (K, N) float64."""
+    return (weights.log().double().unsqueeze(1) + terms.counts().log).softmax(0)
 
 
 def edge_lengths(adj: Adjacency) -> Tensor:

@@ -15,6 +15,17 @@ from panconv.weights import PathWeights
 LARGEST, SMALLEST = 1e30, 1e-30
 
 
+class Weighing(Protocol):
+    """The weights of some terms: `PathWeights`, or what a family makes of them."""
+
+    @property
+    def positive(self) -> bool: ...
+
+    def __call__(self) -> Tensor: ...
+
+    def log(self) -> Tensor: ...
+
+
 class Terms(Protocol):
     """The linear maps G(0), G(1) … G(L), or one for every level of length, applied."""
 
@@ -53,7 +64,7 @@ class PathFamily(Protocol):
     def on(self, base: str) -> PathFamily:
         """The same family on another base of its graph."""
 
-    def ready(self, weights: PathWeights) -> tuple[CountedTerms, PathWeights]:
+    def ready(self, weights: PathWeights) -> tuple[CountedTerms, Weighing]:
         """What is summed, and with what weights: asked for anew whenever the operator is applied."""
 
 

@@ -19,7 +19,7 @@ from panconv.csr import CSR, compress, narrow, order_by_column
 from panconv.graph import Adjacency
 from panconv.paths.family import Counts, counts_of, identity, within_range
 from panconv.spmm import spmm
-from panconv.validation import checked_length
+from panconv.validation import checked_count, checked_length
 from panconv.weights import PathWeights
 
 _SAMPLE = 256  # receivers from which the size of the result is estimated
@@ -47,6 +47,8 @@ class FormedPaths:
     def __init__(self, adj: Adjacency, L: int, memory_limit: int | None = None) -> None:
         self.adj = Adjacency.of(adj)
         self.L = checked_length(L)
+        if memory_limit is not None:
+            checked_count(memory_limit, "memory_limit")
         self.memory_limit = memory_limit
 
     @property
@@ -73,7 +75,9 @@ class FormedPaths:
         """G(1) … G(L), kept with the graph."""
         key = (self.name, self.L)
         if torch.compiler.is_compiling() and key not in self.adj._cache:
-            raise ValueError(f"{self.name} paths are built in eager mode: call the layer once before compiling it")
+            raise ValueError(
+                f"{self.name} paths are built in eager mode: call the layer once on this Adjacency before compiling it"
+            )
         return self.adj.cached(key, self._build)
 
     # ------------------------------------------------------------------ building
@@ -84,7 +88,7 @@ class FormedPaths:
 
     def _build(self) -> FormedTerms:
         edges, N = _without_loops(self.adj), self.num_nodes
-        walks = _walks_at_most(edges, self.L, self.merges)
+        walks = _most_at_once(edges, self.L, self.merges)
         self._check_memory(edges, walks)
         parts: list[list[Entries]] = [[] for _ in range(self.L)]
         with tqdm(total=N, desc=f"{self.name} paths", unit="nodes", delay=1, disable=None, leave=False) as bar:
@@ -105,10 +109,12 @@ class FormedPaths:
 
     def _check_memory(self, edges: CSR, walks: Tensor) -> None:
         """Refuses a graph whose G(n), or whose widest block, would not fit."""
-        N = self.num_nodes
-        limit = self.memory_limit or int(_SHARE_OF_MEMORY * free_bytes(self.adj.device))
+        N, limit = self.num_nodes, self.memory_limit
+        if limit is None:
+            limit = int(_SHARE_OF_MEMORY * free_bytes(self.adj.device))
         each = _BYTES_AN_ENTRY * (1 if self.adj.is_symmetric else 2)
-        block = max(_BLOCK, float(walks.max()) if N else 0) * (_BYTES_AN_EXTENSION + 8 * self.L)
+        at_once = max(min(_BLOCK, float(walks.sum())), float(walks.max())) if N else 0.0
+        block = at_once * (_BYTES_AN_EXTENSION + (0 if self.merges else 8 * self.L))
         if block <= limit:
             spread = torch.linspace(0, N - 1, min(N, _SAMPLE), device=self.adj.device).long().unique()
             sizes = torch.zeros(len(spread), dtype=torch.float64, device=self.adj.device)
@@ -134,6 +140,7 @@ class FormedTerms:
 
     def __init__(self, adj: Adjacency, G: list[Adjacency], counts: Counts) -> None:
         self.adj, self.num_nodes, self.G, self._counts = adj, adj.num_nodes, G, counts
+        self._scaled: FormedTerms | None = None
 
     def terms(self, x: Tensor) -> Iterator[Tensor]:
         return (self.term(n, x) for n in range(len(self.G) + 1))
@@ -163,8 +170,10 @@ class FormedTerms:
 
     def scaled(self) -> FormedTerms:
         """The twin D_n⁻¹G(n), whose rows sum to 1."""
-        rows = zip(self.G, self._counts.log[1:], strict=True)
-        return FormedTerms(self.adj, [_row_scaled(G, log) for G, log in rows], self._counts)
+        if self._scaled is None:
+            rows = zip(self.G, self._counts.log[1:], strict=True)
+            self._scaled = FormedTerms(self.adj, [_row_scaled(G, log) for G, log in rows], self._counts)
+        return self._scaled
 
 
 def extended(edges: CSR, last: Tensor) -> tuple[Tensor, Tensor]:
@@ -189,14 +198,21 @@ def _without_loops(adj: Adjacency) -> CSR:
     return CSR(compress(adj.row[keep], adj.num_nodes), a.col[keep].long(), a.value[keep])
 
 
-def _walks_at_most(edges: CSR, L: int, merges: bool) -> Tensor:
-    """An upper bound on the steps by which the paths to each receiver grow at once, (N,)."""
-    N = edges.crow.numel() - 1
-    walks = torch.ones(N, dtype=torch.float64, device=edges.col.device)
-    row = edges.row()
+def _most_at_once(edges: CSR, L: int, merges: bool) -> Tensor:
+    """An upper bound on the paths to each receiver that grow by a step at once, (N,): walks that never turn back."""
+    N, row = edges.crow.numel() - 1, edges.row()
+    key, back = row * N + edges.col, edges.col * N + row
+    at = torch.searchsorted(key, back).clamp(max=max(len(key) - 1, 0))
+    turns = key[at] == back if len(key) else torch.zeros_like(key, dtype=torch.bool)  # whether the way back exists
+    first = torch.ones(len(key), dtype=torch.float64, device=key.device)  # walks that begin with an edge
+    most = torch.zeros(N, dtype=torch.float64, device=key.device)
     for _ in range(L):
-        walks = torch.zeros_like(walks).index_add(0, row, walks[edges.col]).clamp(max=1e18)
-    return walks.clamp(max=len(edges.col)) if merges else walks
+        total = torch.zeros_like(most).index_add(0, row, first)
+        most = torch.maximum(most, total)
+        if not bool(total.any()):
+            break
+        first = (total[edges.col] - first[at].where(turns, 0.0)).clamp(0, 1e15)
+    return most.clamp(max=len(key)) if merges else most
 
 
 def _block_ends(walks: Tensor) -> list[int]:

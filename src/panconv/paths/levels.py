@@ -1,7 +1,7 @@
 """Walks by their effective length: a G for every length that a walk of up to L steps can have.
 
-The edges fall into classes of equal length c, with the 0/1 matrices A_c. A walk of length l is one of length l − c and
-an edge of class c, so the sums by step and length obey Y(n, l) = Σ_c A_c Y(n−1, l−c), and the term of a length is
+The edges fall into classes of equal length c. A walk of length l is one of length l − c and an edge of class c, so the
+sums by step and length obey Y(n, l)ᵢ = Σ_e Y(n−1, l−c(e))ⱼ over the edges e from j to i, and the term of a length is
 Σₙ Y(n, l).
 """
 
@@ -15,10 +15,11 @@ from torch import Tensor
 
 from panconv.graph import Adjacency
 from panconv.paths.family import Counts, Terms, counts_of, identity, within_range
-from panconv.spmm import spmm
 
 _MOST_LEVELS = 2048
-_SAME = 1e-9  # lengths within this share of the longest edge are one
+_SAME = 1e-9  # lengths within this share of the shortest edge are one,
+_LARGEST = 2**62  # where whole numbers hold the longest walk in such units
+_CHUNK = 2**22  # values that are gathered at once
 
 
 class Levels:
@@ -34,35 +35,37 @@ class Levels:
         self.adj, self.num_nodes = adj, adj.num_nodes
         value = torch.ones(adj.num_edges, device=adj.device) if adj.value is None else adj.value.detach()
         length = 1 / value.double()
-        unit = width or _SAME * float(length.max() if len(length) else 1.0)
-        cells, edge_class = torch.unique((length / unit).round().long(), return_inverse=True)
+        shortest, longest = (float(length.min()), float(length.max())) if len(length) else (1.0, 1.0)
+        unit = width or max(_SAME * shortest, longest * max(L, 1) / _LARGEST)
+        cells, self._class = torch.unique((length / unit).round().long(), return_inverse=True)
         # What each number of steps can reach, in whole units, until all have their place in one ladder of levels.
         reached = [torch.zeros(1, dtype=torch.long, device=adj.device)]
         for _ in range(L):
             reached.append(torch.unique(reached[-1].unsqueeze(1) + cells))
-            self._check_number(len(reached[-1]), L, width, float(length.max()) if len(length) else 1.0)
+            _check_number(len(reached[-1]), L, width, longest)
         ladder = torch.unique(torch.cat(reached))
-        self._check_number(len(ladder), L, width, float(length.max()) if len(length) else 1.0)
+        _check_number(len(ladder), L, width, longest)
         self.lengths = ladder.double() * unit  # (K,)
         self._levels = [torch.searchsorted(ladder, sums) for sums in reached]  # level of each sum, by steps
-        # From a sum after n steps and an edge of class c to the place of their sum after n + 1 steps, (sums, classes).
-        self._next = [torch.searchsorted(after, before.unsqueeze(1) + cells) for before, after in pairwise(reached)]
-        edges = torch.stack([adj.col.long(), adj.row])
-        self._classes = [
-            Adjacency.from_edge_index(edges[:, edge_class == c], num_nodes=self.num_nodes) for c in range(len(cells))
-        ]
+        # From a sum after n steps and an edge of class c to the place of their sum after n + 1 steps, (classes, sums).
+        self._next = [torch.searchsorted(after, cells.unsqueeze(1) + before) for before, after in pairwise(reached)]
         D = torch.stack(list(self.terms(torch.ones(self.num_nodes, dtype=torch.float64, device=adj.device))))
+        if not bool(D.isfinite().all()):
+            raise ValueError(
+                f"L = {L} is too long to count the walks by effective length: their numbers leave the range of "
+                "floating point; take a smaller L, or alpha = 1"
+            )
         self._counts = counts_of(D, signed=False, fit=within_range(D))
 
     def terms(self, x: Tensor) -> Iterator[Tensor]:
         Y = x.unsqueeze(1)  # (N, sums, …)
-        total = x.new_zeros(len(x), len(self.lengths), *x.shape[1:]).index_add(1, self._levels[0], Y)
+        total = x.new_zeros(len(x), len(self.lengths), *x.shape[1:]).index_add_(1, self._levels[0], Y)
         for place, levels in zip(self._next, self._levels[1:], strict=True):
-            after = x.new_zeros(len(x), len(levels), *x.shape[1:])
-            for c, edges in enumerate(self._classes):
-                after = after.index_add(1, place[:, c], spmm(*edges.operands(x.dtype), Y))
-            Y = after
-            total = total.index_add(1, levels, Y)
+            after = x.new_zeros(len(x) * len(levels), *x.shape[1:])
+            for row, col, at in self._chunks(place, len(levels), x):
+                after.index_add_(0, (row.unsqueeze(1) * len(levels) + at).flatten(), Y[col].flatten(0, 1))
+            Y = after.unflatten(0, (len(x), len(levels)))
+            total.index_add_(1, levels, Y)
         return iter(total.unbind(1))
 
     def term(self, n: int, x: Tensor) -> Tensor:
@@ -76,25 +79,32 @@ class Levels:
         V = torch.stack([nothing if term is None else term for term in v], dim=1)  # (N, K, …)
         U = V[:, self._levels[-1]]
         for place, levels in zip(self._next[::-1], self._levels[-2::-1], strict=True):
-            before = V[:, levels]
-            for c, edges in enumerate(self._classes):
-                a, a_t = edges.operands(like.dtype)
-                before = before + spmm(a_t, a, U[:, place[:, c]])
+            before, flat = V[:, levels], U.flatten(0, 1)
+            for row, col, at in self._chunks(place, U.size(1), like):
+                before = before.index_add_(0, col, flat[row.unsqueeze(1) * U.size(1) + at])
             U = before
         return U[:, 0]
 
+    def _chunks(self, place: Tensor, width: int, x: Tensor) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
+        """The edges, some at a time: receiver, sender, and where each of the sender's sums goes, (edges, sums)."""
+        size = max(1, _CHUNK // max(1, place.size(1) * x[0].numel() if len(x) else 1))
+        for part in torch.arange(self.adj.num_edges, device=place.device).split(size):
+            yield self.adj.row[part], self.adj.col[part].long(), place[self._class[part]]
+
     def matrices(self, dtype: torch.dtype) -> Iterator[Tensor]:
-        N, none = self.num_nodes, torch.zeros(2, 0, dtype=torch.long, device=self.adj.device)
-        empty = torch.sparse_coo_tensor(none, torch.zeros(0, dtype=dtype, device=self.adj.device), (N, N)).coalesce()
+        N, device = self.num_nodes, self.adj.device
+        empty = torch.sparse_coo_tensor(torch.zeros(2, 0, dtype=torch.long), torch.zeros(0, dtype=dtype), (N, N))
+        empty = empty.coalesce().to(device)
         total = [empty] * len(self.lengths)
-        Y = [identity(N, dtype, self.adj.device)]
+        Y = [identity(N, dtype, device)]
         total[int(self._levels[0])] = Y[0]
         for place, levels in zip(self._next, self._levels[1:], strict=True):
             after = [empty] * len(levels)
-            for c, edges in enumerate(self._classes):
-                a, _ = edges.operands(dtype)
-                A = torch.sparse_coo_tensor(torch.stack([edges.row, a.col.long()]), a.value, (N, N))
-                for s, to in enumerate(place[:, c].tolist()):
+            for c in range(len(place)):
+                mine = self._class == c
+                index = torch.stack([self.adj.row[mine], self.adj.col[mine].long()])
+                A = torch.sparse_coo_tensor(index, torch.ones(index.size(1), dtype=dtype, device=device), (N, N))
+                for s, to in enumerate(place[c].tolist()):
                     after[to] = after[to] + torch.sparse.mm(A, Y[s])
             Y = after
             for level, matrix in zip(levels.tolist(), Y, strict=True):
@@ -105,12 +115,43 @@ class Levels:
         return self._counts
 
     def scaled(self) -> Terms:
-        raise ValueError("the walks are too many to be counted by effective length: use a smaller L")
+        return _ScaledLevels(self)
 
-    @staticmethod
-    def _check_number(levels: int, L: int, width: float | None, longest: float) -> None:
-        if levels > _MOST_LEVELS:
-            remedy = f"set width, such as {L * longest / 200:.2g}" if width is None else f"raise width, now {width:g}"
-            raise ValueError(
-                f"walks of {L} steps have more than {_MOST_LEVELS} distinct effective lengths for alpha > 1: {remedy}"
-            )
+
+class _ScaledLevels:
+    """The twin D_l⁻¹G(l), counted in float64, for counts that float32 does not hold."""
+
+    def __init__(self, levels: Levels) -> None:
+        self.adj, self.num_nodes, self._of = levels.adj, levels.num_nodes, levels
+        log = levels.counts().log
+        self._inverse = (-log.masked_fill(log == -torch.inf, 0)).exp()  # (K, N)
+
+    def terms(self, x: Tensor) -> Iterator[Tensor]:
+        scaled = zip(self._inverse, self._of.terms(x.double()), strict=True)
+        return ((_spread(d, term) * term).to(x.dtype) for d, term in scaled)
+
+    def term(self, n: int, x: Tensor) -> Tensor:
+        return list(self.terms(x))[n]
+
+    def adjoint(self, v: Sequence[Tensor | None]) -> Tensor:
+        like = v[-1]
+        assert like is not None
+        scaled = [None if term is None else _spread(d, term) * term for d, term in zip(self._inverse, v, strict=False)]
+        return self._of.adjoint(scaled).to(like.dtype)
+
+    def matrices(self, dtype: torch.dtype) -> Iterator[Tensor]:
+        for d, matrix in zip(self._inverse, self._of.matrices(torch.float64), strict=True):
+            value = (matrix.values() * d[matrix.indices()[0]]).to(dtype)
+            yield torch.sparse_coo_tensor(matrix.indices(), value, matrix.shape, is_coalesced=True)
+
+
+def _spread(d: Tensor, x: Tensor) -> Tensor:
+    return d.reshape(-1, *[1] * (x.dim() - 1))
+
+
+def _check_number(levels: int, L: int, width: float | None, longest: float) -> None:
+    if levels > _MOST_LEVELS:
+        remedy = f"set width, such as {L * longest / 200:.2g}" if width is None else f"raise width, now {width:g}"
+        raise ValueError(
+            f"walks of {L} steps have more than {_MOST_LEVELS} distinct effective lengths for alpha > 1: {remedy}"
+        )

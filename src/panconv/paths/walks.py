@@ -76,6 +76,23 @@ class Walks:
     def scaled(self) -> ScaledWalks:
         return ScaledWalks(self, self.counts().log)
 
+    def mean_along(self, share: Tensor, quantity: Tensor) -> Tensor:
+        """The mean over all walks to i of what they gather along their edges, (N,) or (N, S), float64.
+
+        mₙ, the mean over the walks of n steps, obeys mₙ = Pₙ mₙ₋₁ + (Pₙ ∘ q)·1, with Pₙ = D_n⁻¹ A D_{n−1}.
+
+        Args:
+            share: the probability of each length at each node, (L+1, N) or (L+1, N, S).
+            quantity: q of each stored edge, (nnz,) float64.
+        """
+        m = torch.zeros(self.num_nodes, dtype=torch.float64, device=self.adj.device)
+        total, scaled = torch.zeros_like(share[0]), self.scaled()
+        for n in range(1, self.L + 1):
+            p, p_t = scaled._step(n, torch.float64)
+            m = spmm(p, p_t, m) + torch.zeros_like(m).index_add(0, self.adj.row, p.value * quantity)
+            total = total + share[n] * m.reshape(-1, *[1] * (total.dim() - 1))
+        return total
+
     def _count(self) -> Counts:
         ones = torch.ones(self.num_nodes, dtype=torch.float64, device=self.adj.device)
         D = torch.stack(list(self.terms(ones)))

@@ -1,0 +1,17 @@
+"""Whether a derivative may be asked for, by whichever of torch's ways."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from torch.autograd import forward_ad
+
+
+def is_tracked(value: Tensor) -> bool:
+    """By reverse mode, forward mode, or a transform under way."""
+    return value.requires_grad or is_transforming() or forward_ad.unpack_dual(value).tangent is not None
+
+
+def is_transforming() -> bool:
+    """Whether a torch.func transform is under way: its tensors must not outlive it."""
+    return torch._C._functorch.peek_interpreter_stack() is not None
