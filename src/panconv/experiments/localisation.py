@@ -33,6 +33,8 @@ def draw_localisation(M: MET, title: str, path: Path, positions: Tensor | None =
         positions: (N, 2), where the nodes are drawn; None to lay them out by springs.
     """
     with torch.no_grad():
+        if not M.shape[0]:
+            raise ValueError("the graph has no nodes: there is nothing to draw")
         entropy, length = M.path_entropy.cpu().numpy(), M.mean_path_length.cpu().numpy()
     adj = M.paths.adj
     figure = Figure(figsize=(10, 4.4), layout="constrained")
