@@ -21,7 +21,7 @@ def test_table_plot_and_json(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("cora", "--method", 3), "--method 3 is similar to no symmetric matrix"),
+        (("cora", "--method", 3), "M is similar to no symmetric matrix: use a method other than 3 and 4"),
         (("cora", "--k", "1,1"), "weights must have L+1 = 3 entries"),
         (("cora", "--starts", 0), "--starts must be an integer of at least 1"),
         (("cora", "--plot", "s.doc"), "--plot must end in"),

@@ -8,7 +8,7 @@ from panconv.experiments import localisation
 
 
 def operator(graph):
-    edges = torch.tensor(list(graph.edges)).reshape(-1, 2).T
+    edges = torch.tensor(list(graph.edges), dtype=torch.long).reshape(-1, 2).T
     adj = Adjacency.from_edge_index(torch.cat([edges, edges.flip(0)], 1), num_nodes=len(graph))
     return MET(Walks(adj, 3), PowerLaw(3, trained=False), 1)
 
