@@ -6,7 +6,7 @@ import pytest
 import torch
 from graphs import TRIANGLE_AND_TAIL
 
-from panconv import METHODS, PAN, Adjacency, Boltzmann, PowerLaw
+from panconv import METHODS, PAN, Adjacency, Boltzmann, PowerLaw, Walks
 from panconv.testing import assert_equivariant, close
 
 EDGES = TRIANGLE_AND_TAIL
@@ -139,3 +139,17 @@ def test_deep_copies_do_not_share():
     with torch.no_grad():
         twin.convs[0].lin.weight.zero_()
     assert model.convs[0].lin.weight.abs().sum() > 0
+
+
+def test_paths_with_options_are_saved(tmp_path):
+    x, edges = torch.randn(4, 5), TRIANGLE_AND_TAIL
+    weight = torch.tensor([1.0, 1.0, 0.3, 0.3, 0.7, 0.7, 2.0, 2.0])
+    for paths in ("shortest", {"kind": "self_avoiding", "memory_limit": 2**25}, {"kind": "effective", "width": 0.2}):
+        kind = {"kind": "power-law", "alpha": 2.0} if isinstance(paths, dict) and "width" in paths else None
+        model = PAN(5, 4, 3, method=1, paths=paths, weights=kind).eval()
+        model.save(tmp_path / "model")
+        torch.testing.assert_close(PAN.load(tmp_path / "model")(x, edges, weight), model(x, edges, weight))
+    with pytest.raises(ValueError, match="no option 'breadth', only: width"):
+        PAN(5, 4, 3, method=1, paths={"kind": "effective", "breadth": 1})
+    with pytest.raises(ValueError, match="paths must be plain"):
+        PAN(5, 4, 3, paths=Walks)

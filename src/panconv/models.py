@@ -46,7 +46,7 @@ class PAN(nn.Module):
         L: int = 2,
         method: int = 5,
         weights: object = None,
-        paths: str = "walks",
+        paths: str | dict[str, Any] = "walks",
         dropout: float = 0.5,
         bias: bool = True,
         trials: int | None = None,
@@ -54,8 +54,10 @@ class PAN(nn.Module):
         super().__init__()
         checked_count(num_layers, "num_layers")
         checked_count(hidden_channels, "hidden_channels")
-        if not isinstance(paths, str):  # a model is saved with its settings
-            raise ValueError(f"paths must be the name of a family, which can be saved with the model, got {paths!r}")
+        if callable(paths):  # a model is saved with its settings
+            raise ValueError(
+                f"paths must be plain, to be saved with the model, a name or {{'kind': name, …}}, got {paths!r}"
+            )
         spec = plain_spec(weights)
         per_layer = layer_specs(spec, num_layers)
         self.config: dict[str, Any] = {

@@ -41,7 +41,8 @@ class PANConv(nn.Module):
         weights: the weight of each path length: ``"free"``, ``"boltzmann"`` or ``"power-law"`` (trained), L+1 numbers
             (fixed), or path weights such as `PowerLaw`; None for the method's natural kind.
         paths: which paths are counted: ``"walks"``, ``"shortest"``, ``"self_avoiding"``, ``"effective"`` (walks by the
-            effective length of a weighted graph), or a function of an `Adjacency` and L that returns them.
+            effective length of a weighted graph); with options ``{"kind": "effective", "width": 0.1}``; or a function
+            of an `Adjacency` and L that returns them.
         bias: whether to add a trained bias.
         trials: S, to hold S independent layers side by side, each with parameters of its own.
         concat: whether the terms stand side by side before W, a matrix a length, in place of being summed.
@@ -62,7 +63,7 @@ class PANConv(nn.Module):
         L: int = 2,
         method: int = 5,
         weights: object = None,
-        paths: str | Callable[[Adjacency, int], PathFamily] = "walks",
+        paths: str | dict[str, Any] | Callable[[Adjacency, int], PathFamily] = "walks",
         bias: bool = True,
         trials: int | None = None,
         concat: bool = False,

@@ -3,6 +3,8 @@
 What a family offers to the operator is in `family.py`; each family is a file of its own.
 """
 
+import functools
+import inspect
 from collections.abc import Callable
 
 from panconv.graph import Adjacency
@@ -23,9 +25,21 @@ PATHS: dict[str, type] = {
 
 
 def paths_from(paths: object) -> Callable[[Adjacency, int], PathFamily]:
-    """What makes the paths that a user names: a family by its name, or a function of an `Adjacency` and L."""
+    """What makes the paths that a user names.
+
+    Args:
+        paths: a family by its name; with options, as plain JSON, ``{"kind": "effective", "width": 0.1}``; or a function
+            of an `Adjacency` and L.
+    """
     if callable(paths):
         return paths
-    if not isinstance(paths, str) or paths not in PATHS:
+    options = dict(paths) if isinstance(paths, dict) else {"kind": paths}
+    kind = options.pop("kind", None)
+    if not isinstance(kind, str) or kind not in PATHS:
         raise ValueError(f"paths must be one of {', '.join(PATHS)}, or a function of a graph and L, got {paths!r}")
-    return PATHS[paths]
+    known = set(inspect.signature(PATHS[kind]).parameters) - {"adj", "L"}
+    if odd := sorted(options.keys() - known):
+        raise ValueError(
+            f"paths of kind {kind!r} have no option {odd[0]!r}, only: {', '.join(sorted(known)) or 'none'}"
+        )
+    return functools.partial(PATHS[kind], **options) if options else PATHS[kind]
