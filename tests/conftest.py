@@ -1,3 +1,5 @@
+import os
+
 import pytest
 import torch
 from hypothesis import HealthCheck, settings
@@ -6,7 +8,8 @@ settings.register_profile(
     "panconv", deadline=None, derandomize=True, max_examples=40, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("panconv")
-torch.set_num_threads(1)  # the tests run side by side
+torch.set_num_threads(1)  # the tests run side by side,
+os.environ["OMP_NUM_THREADS"] = "1"  # and so do the programs that they start
 
 
 @pytest.fixture(autouse=True)

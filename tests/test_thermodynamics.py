@@ -149,7 +149,8 @@ def test_a_hot_operator_of_long_paths_is_of_rank_one(method):
         assert error(60) < 1e-6
         assert error(30) < 1e-2 * error(15)
     else:
-        assert error(400) == pytest.approx(error(200) / 2, rel=0.05)
+        L = 100 if method == 6 else 200  # of method 6 the number of products grows like L²
+        assert error(2 * L) == pytest.approx(error(L) / 2, rel=0.05)
 
 
 def test_method_5_diverges_where_its_weights_do_not_add_up_to_one():

@@ -19,7 +19,8 @@ from panconv.random import keys, uniform
 from panconv.spectral.lanczos import as_operator, matrix_is_symmetric
 from panconv.validation import as_integer
 
-_SMALL = 256  # a component up to here is solved as a dense matrix, with the others of its size
+_SMALL = 256  # a component up to here is solved as a dense matrix, with the others of its size;
+_UNSYMMETRIC = 1024  # of an operator that is not symmetric, whose Krylov spaces converge slowly, up to here
 _COLUMNS = 64  # that are multiplied at a time to find the matrices
 _STARTS, _RESTARTS = 3, 300  # from which ARPACK is tried, and how long
 _DENSE = 4096  # a component up to here is solved as a dense matrix where ARPACK fails
@@ -120,20 +121,18 @@ def _by_component(M: Any, k: int, symmetric: bool) -> Iterator[tuple[Tensor, Ten
     if component is None:
         component = torch.zeros(N, dtype=torch.long, device=device)
     size = torch.bincount(component)
-    for low, high in zip([0, *_sizes()], _sizes(), strict=False):
+    limit = _SMALL if symmetric else _UNSYMMETRIC
+    sizes = [2**i for i in range(limit.bit_length())]
+    for low, high in zip([0, *sizes], sizes, strict=False):
         if bool((now := (size > low) & (size <= high)).any()):
             yield _together(M, k, component, now, high, symmetric)
-    for c in (size > _SMALL).nonzero().ravel().tolist():
+    for c in (size > limit).nonzero().ravel().tolist():
         nodes = (component == c).nonzero().ravel()
         if k > nodes.numel() // 4:
             only = torch.arange(size.numel(), device=device) == c
             yield _together(M, k, component, only, nodes.numel(), symmetric)
         else:
             yield _alone(M, k, nodes, symmetric)
-
-
-def _sizes() -> list[int]:
-    return [2**i for i in range(_SMALL.bit_length())]
 
 
 def _together(M: Any, k: int, component: Tensor, chosen: Tensor, width: int, symmetric: bool) -> tuple[Tensor, Tensor]:
