@@ -193,3 +193,12 @@ def test_rows_that_sum_below_zero_have_no_normalised_base():
         adj.base("Â")
     with pytest.raises(ValueError, match="base must be one of"):
         adj.base("B")
+
+
+def test_weights_that_differ_both_ways_by_rounding_are_symmetric():
+    edges = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])
+    w = torch.tensor([0.3, 0.3 * (1 + 2e-7), 0.7, 0.7])
+    adj = Adjacency.from_edge_index(edges, w)
+    assert adj.is_symmetric
+    assert torch.equal(adj.to_dense(), adj.to_dense().T)
+    assert not Adjacency.from_edge_index(edges, torch.tensor([0.3, 0.3001, 0.7, 0.7])).is_symmetric

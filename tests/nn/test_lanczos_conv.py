@@ -97,3 +97,13 @@ def test_bad_input():
         LanczosConv(5, 2, short=(), long=())
     with pytest.raises(ValueError, match="use Boltzmann"):
         LanczosConv(5, 2, weights="free")
+
+
+def test_what_trails_behind_the_nodes_is_free_and_every_family_serves():
+    x = torch.randn(4, 4, 5)
+    for paths in ("walks", "shortest", "self_avoiding"):
+        conv = LanczosConv(5, 2, steps=4, paths=paths)
+        for s in range(4):
+            torch.testing.assert_close(conv(x, TRIANGLE_AND_TAIL)[:, s], conv(x[:, s], TRIANGLE_AND_TAIL))
+    with pytest.raises(ValueError, match="those of one trial"):
+        LanczosConv(5, 2, method=5, weights=torch.ones(3, 2))

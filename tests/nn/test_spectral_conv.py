@@ -99,3 +99,14 @@ def test_bad_input():
             SpectralConv(5, 2, **{name: 0})
     with pytest.raises(ValueError, match="take an undirected graph"):
         SpectralConv(5, 2)(torch.randn(2, 5), torch.tensor([[0], [1]]))
+
+
+def test_what_trails_behind_the_nodes_is_free_and_every_family_serves():
+    x = torch.randn(4, 4, 5)  # four slices on four nodes: a batch over the wrong dimension would go unnoticed otherwise
+    for paths in ("walks", "shortest", "self_avoiding"):
+        conv = SpectralConv(5, 2, k=3, method=8, paths=paths)
+        torch.nn.init.normal_(conv.theta)
+        for s in range(4):
+            torch.testing.assert_close(conv(x, TRIANGLE_AND_TAIL)[:, s], conv(x[:, s], TRIANGLE_AND_TAIL))
+    with pytest.raises(ValueError, match="those of one trial"):
+        SpectralConv(5, 2, weights=torch.ones(3, 2))

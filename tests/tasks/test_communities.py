@@ -3,6 +3,7 @@ import math
 import networkx as nx
 import numpy as np
 import pytest
+import scipy.sparse as sp
 import torch
 from graphs import TRIANGLE_AND_TAIL, graphs
 from hypothesis import given
@@ -11,7 +12,7 @@ from undirected import undirected_edges
 
 from panconv import Adjacency
 from panconv.tasks import communities, modularity, nmi
-from panconv.tasks.communities import diffusion_map, largest_component
+from panconv.tasks.communities import _leading, diffusion_map, largest_component
 from panconv.testing import close
 from panconv.walkers import KINDS
 
@@ -140,3 +141,16 @@ def test_bad_input():
         modularity(Adjacency.from_edge_index(TRIANGLE_AND_TAIL, torch.zeros(8)), torch.arange(4))
     with pytest.raises(ValueError, match="label at least one node"):
         nmi(torch.zeros(0, dtype=torch.long), torch.zeros(0, dtype=torch.long))
+
+
+def test_every_copy_of_a_repeated_eigenvalue_is_there():
+    """Thirty cliques on one hub: the second eigenvalue comes 29 times, of which one Krylov space misses some."""
+    clique = torch.combinations(torch.arange(10)).T
+    spoke = torch.tensor([[300], [0]])
+    edges = torch.cat([torch.cat([clique + 10 * c, spoke + torch.tensor([[0], [10 * c]])], 1) for c in range(30)], 1)
+    adj = Adjacency.of(torch.cat([edges, edges.flip(0)], 1))
+    A = adj.to_dense(torch.float64)
+    root = A.sum(1).rsqrt()
+    S = root[:, None] * A * root[None, :]
+    values, _ = _leading(sp.csr_matrix(S.numpy()), 30)
+    torch.testing.assert_close(torch.from_numpy(values), torch.linalg.eigvalsh(S).flip(0)[:30], rtol=1e-8, atol=1e-8)
