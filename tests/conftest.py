@@ -10,6 +10,8 @@ settings.register_profile(
 settings.load_profile("panconv")
 torch.set_num_threads(1)  # the tests run side by side,
 os.environ["OMP_NUM_THREADS"] = "1"  # and so do the programs that they start
+if not torch.cuda.is_available():
+    os.environ["TRITON_INTERPRET"] = "1"  # the kernels of a GPU run here too, slowly
 
 
 @pytest.fixture(autouse=True)

@@ -11,8 +11,8 @@ PACKAGE = Path(panconv.__file__).parent
 # Each module may import those above it, and its own folder.
 ORDER = [
     ["autodiff", "csr", "random", "validation", "files"],
-    ["graph"],
-    ["spmm"],
+    ["graph", "kernels"],
+    ["spmm", "series"],
     ["features", "weights", "saving", "data", "results"],
     ["paths", "methods"],
     ["plan", "thermodynamics", "ranking"],

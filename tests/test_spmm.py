@@ -3,9 +3,9 @@ import torch
 from graphs import COMPILERS, graphs
 from hypothesis import given
 
-import panconv.spmm
 from panconv import Adjacency
 from panconv.csr import CSR
+from panconv.kernels import plain
 from panconv.spmm import spmm
 from panconv.testing import close
 
@@ -46,7 +46,7 @@ def test_plain_torch_path_gives_the_same(graph):
     adj = Adjacency.from_edge_index(graph.edge_index, graph.edge_weight, graph.num_nodes)
     x = torch.randn(graph.num_nodes, 3, dtype=torch.float64)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(panconv.spmm, "_CSR_ON_CPU", False)
+        patch.setattr(plain, "_CSR_ON_CPU", False)
         patch.setattr(torch, "sparse_csr_tensor", None)  # what such a machine cannot do
         close(spmm(*adj.operands(torch.float64), x), graph.dense() @ x)
 

@@ -15,3 +15,8 @@ def is_tracked(value: Tensor) -> bool:
 def is_transforming() -> bool:
     """Whether a torch.func transform is under way: its tensors must not outlive it."""
     return torch._C._functorch.peek_interpreter_stack() is not None
+
+
+def is_differentiating() -> bool:
+    """Whether forward mode or a torch.func transform is under way."""
+    return forward_ad._current_level >= 0 or is_transforming()

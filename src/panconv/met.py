@@ -14,8 +14,17 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
-from panconv.methods import METHODS, check_compatible, check_paths, check_similar, checked_method, natural_weights
-from panconv.paths.family import Counts, PathFamily
+from panconv.methods import (
+    METHODS,
+    check_compatible,
+    check_paths,
+    check_similar,
+    checked_memory,
+    checked_method,
+    natural_weights,
+)
+from panconv.paths.family import Counts, PathFamily, Weighing
+from panconv.paths.walks import Walks
 from panconv.plan import Plan
 from panconv.thermodynamics import Thermodynamics, divided, finite, log_partition, match
 from panconv.weights import weights_from
@@ -31,6 +40,7 @@ class MET(Thermodynamics):
         paths: which paths are counted, such as `Walks(adj, L)`; the method's base is put under them.
         weights: path weights, the name of a kind, or the fixed k(n) as numbers; None for the method's natural kind.
         method: 1 … 9, a row of `METHODS`.
+        memory: ``"low"`` to compute again in the backward what would otherwise be kept for it; None keeps it.
 
     >>> walks = Walks(torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]]), L=2)
     >>> M = MET(walks, [1.0, 1.0, 1.0], method=1)
@@ -42,8 +52,9 @@ class MET(Thermodynamics):
     tensor([4., 5., 4.])
     """
 
-    def __init__(self, paths: PathFamily, weights: object = None, method: int = 5) -> None:
+    def __init__(self, paths: PathFamily, weights: object = None, method: int = 5, memory: str | None = None) -> None:
         self.method = checked_method(method)
+        self.memory = checked_memory(memory)
         self.rule = METHODS[self.method]
         check_paths(self.method, paths)
         self._given, self.paths = paths, paths.on(self.rule.base)
@@ -74,7 +85,8 @@ class MET(Thermodynamics):
         """M @ x under a name that torch.compile can trace."""
         dtype = self._checked_operand(x)
         plan = self._plan(dtype)
-        y = plan.applied(x.to(dtype)) if not self._transposed else plan.adjoint(x.to(dtype))
+        operand = x if plan.takes(x) else x.to(dtype)
+        y = plan.applied(operand) if not self._transposed else plan.adjoint(operand)
         return y.to(x.dtype)
 
     def terms(self, x: Tensor) -> Iterator[Tensor]:
@@ -123,7 +135,7 @@ class MET(Thermodynamics):
             inverse = self.paths.adj.left  # 1/d, 0 where no edge arrives
             assert inverse is not None
             log_d = -inverse.where(inverse > 0, 1.0).log()
-            return MET(self._given, self.weights, method=9), -log_d if self._transposed else log_d
+            return MET(self._given, self.weights, 9, self.memory), -log_d if self._transposed else log_d
         other = object.__new__(MET)
         other.__dict__.update(self.__dict__, _transposed=False)
         if self.is_symmetric:
@@ -160,19 +172,25 @@ class MET(Thermodynamics):
         rule, fit = self.rule, True
         terms, weights = self._ready()
         left: Tensor = weights().unsqueeze(1)  # (L+1, 1[, S])
+        own: Tensor | None = None
+        outer: Tensor | None = None
         right: Tensor | None = None
         if rule.per_length or rule.overall:
             counts = terms.counts()
             self._check_lengths(counts)
             fit = counts.fit
             exact = dtype if fit else torch.float64  # logarithms in the hundreds need more digits than float32 has
+            counts = counts._replace(log=counts.log.to(exact))
             # The twin's terms carry a D_n⁻¹ of their own, which goes back on here.
             on_length = {None: 0.0, "row": -1.0, "sym": -0.5}[rule.per_length] + (not fit)
-            log_D = match(counts.log.to(exact), left.dim())
+            log_D = match(counts.log, left.dim())
             dead = log_D == -torch.inf  # no path of that length arrives: its term is 0, whatever multiplies it
             left_log = (on_length * log_D.masked_fill(dead, 0)).masked_fill(dead, -torch.inf)
-            if rule.overall:
-                log_Z = log_partition(weights, counts._replace(log=counts.log.to(exact)))
+            if rule.overall and fit and self._reaches_alike():
+                left, own, outer = _over_partition(weights, counts, {"row": 1.0, "sym": 0.5}[rule.overall])
+                right = outer if rule.overall == "sym" else None
+            elif rule.overall:
+                log_Z = log_partition(weights, counts)
                 share = {"row": 1.0, "sym": 0.5}[rule.overall]
                 left_log = divided(left_log + weights.log().to(exact).unsqueeze(1), log_Z, share)
                 if rule.overall == "sym":
@@ -183,12 +201,28 @@ class MET(Thermodynamics):
                     centre = None if fit else torch.stack([self._centre(log, dtype) for log in log_D])
                     right, left_log = _halved(log_D, left_log, centre)
                 left = left * left_log.exp()
+        varies = rule.per_length == "sym"
+        if own is None:
+            own = left[0] if right is None else left[0] * (right[0] if varies else right)
         return Plan(
             terms if fit else terms.scaled(),
-            left.to(dtype),
-            None if right is None else right.to(dtype),
-            right_varies=rule.per_length == "sym",
+            own.to(dtype),
+            left[1:].to(dtype),
+            None if outer is None else outer.to(dtype),
+            None if right is None else (right[1:] if varies else right).to(dtype),
+            right_varies=varies,
+            low_memory=self.memory == "low",
         )
+
+    def _reaches_alike(self) -> bool:
+        """Whether each node is reached by walks of every length, or by the one of length 0 alone.
+
+        Then Z is never much smaller than the largest wₙ, but at nodes that nothing reaches, and M is
+        Z^−1 · Σ wₙ Aⁿ with a number for each length. On other graphs a path weight may be negligible at one node and
+        all there is at another, so each node takes its own.
+        """
+        adj = self.paths.adj
+        return adj.is_symmetric and not adj.is_signed and isinstance(self.paths, Walks)
 
     def _centre(self, log: Tensor, dtype: torch.dtype) -> Tensor:
         """The middle of a node quantity's range within each connected component, (N, …).
@@ -237,6 +271,19 @@ class MET(Thermodynamics):
         if trials is not None and (x.dim() < 2 or x.size(1) != trials):
             raise ValueError(f"x must be (N, {trials}, …) for weights of {trials} trials, got shape {tuple(x.shape)}")
         return x.dtype if x.dtype == torch.float64 else torch.float32
+
+
+def _over_partition(weights: Weighing, counts: Counts, share: float) -> tuple[Tensor, Tensor, Tensor]:
+    """wₙ over the largest of them, (L+1, 1[, S]), k(0; i) of eq. 2, (N[, S]), and Z^−share of the quotients."""
+    log_w = weights.log().to(counts.log.dtype)
+    largest = finite(log_w.detach().amax(0))  # a common factor cancels in wₙ/Z
+    w, log_Z = (log_w - largest).exp(), log_partition(weights, counts)
+    own = divided(log_w[0], log_Z, 1.0).exp()
+    outer = divided(share * largest, log_Z, share).exp().clamp(max=1e30)  # beyond, there is nothing to multiply
+    if not weights.positive:
+        sign = weights().detach().sign()
+        w, own = w * sign, own * sign[0]
+    return w.unsqueeze(1), own, outer
 
 
 def _halved(log: Tensor, left_log: Tensor, centre: Tensor | None) -> tuple[Tensor, Tensor]:

@@ -38,6 +38,13 @@ def checked_method(method: int) -> int:
     return int(method)
 
 
+def checked_memory(memory: str | None) -> str | None:
+    """How much memory an operator may take for its gradients."""
+    if memory not in (None, "low"):
+        raise ValueError(f"memory must be 'low' or None, got {memory!r}")
+    return memory
+
+
 def natural_weights(method: int, family: object) -> str:
     """The kind of weights taken where none are named."""
     return getattr(_named(family), "weights", METHODS[method].weights)

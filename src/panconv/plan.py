@@ -1,59 +1,133 @@
-"""How an operator is applied: Σₙ leftₙ ⊙ Gₙ (rightₙ ⊙ x), by the recurrence of a family of paths."""
+"""How an operator is applied: own ⊙ x + outer ⊙ Σₙ leftₙ ⊙ Gₙ (rightₙ ⊙ x), by the recurrence of a family of paths."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
+from panconv.autodiff import is_differentiating
+from panconv.kernels import takes as multiplies
 from panconv.paths.family import Terms
+from panconv.paths.walks import ScaledWalks, Walks
+from panconv.series import Series
 
 
 class Plan(NamedTuple):
-    """Σₙ leftₙ ⊙ Gₙ (rightₙ ⊙ x), everything in one dtype."""
+    """own ⊙ x + outer ⊙ Σₙ leftₙ ⊙ Gₙ (rightₙ ⊙ x) over n = 1 … L, all factors in one dtype.
+
+    The path of length 0 stands apart: its G is the identity, and at a node that nothing reaches its factor is 1 even
+    where w₀ and Z are both too small for floating point.
+    """
 
     family: Terms
-    left: Tensor  # (L+1, 1 or N[, S])
-    right: Tensor | None  # (N[, S]), or (L+1, N[, S]) where it varies with n
+    own: Tensor  # (1 or N[, S])
+    left: Tensor  # (L, 1 or N[, S])
+    outer: Tensor | None  # (N[, S])
+    right: Tensor | None  # (N[, S]), or (L, N[, S]) where it varies with n
     right_varies: bool
+    low_memory: bool = False
 
-    def terms(self, x: Tensor) -> Iterator[Tensor]:
-        """leftₙ ⊙ Gₙ (rightₙ ⊙ x), one a length."""
-        return (_times(left, term) for left, term in zip(self.left, self._inner(x), strict=True))
+    def takes(self, x: Tensor) -> bool:
+        """Whether x is multiplied as it is: of the plan's own dtype, or of half precision by kernels that can."""
+        return x.dtype == self.own.dtype or (self._is_one_operation() and multiplies(x))
 
     def applied(self, x: Tensor) -> Tensor:
+        return self._as_one(x, transposed=False) if self._is_one_operation() else self._term_by_term(x)
+
+    def adjoint(self, y: Tensor) -> Tensor:
+        one = self._is_one_operation() and not self._is_by_node()
+        return self._as_one(y, transposed=True) if one else self._adjoint_term_by_term(y)
+
+    # ------------------------------------------------------------------ all terms in one operation
+
+    def _is_one_operation(self) -> bool:
+        """Whether it is a recurrence, of which nothing but a gradient can be asked for."""
+        return (
+            isinstance(self.family, (Walks, ScaledWalks))
+            and self.left.size(0) > 0
+            and not self.right_varies
+            and not self.family.adj.is_tracked
+            and not torch.compiler.is_compiling()
+            and not is_differentiating()
+        )
+
+    def _is_by_node(self) -> bool:
+        return self.left.size(1) != 1 or not isinstance(self.family, Walks)
+
+    def _as_one(self, x: Tensor, transposed: bool) -> Tensor:
+        assert isinstance(self.family, (Walks, ScaledWalks))
+        by_trial = self.left.dim() == 3
+        trials = self.left.size(2) if by_trial else 1
+        series = Series(self.family, trials, self._is_by_node(), transposed, self.low_memory, self._again)
+        ends = (self.right, self.outer) if transposed else (self.outer, self.right)
+        flat = x.flatten(1) if x.dim() > 1 else x.unsqueeze(1)
+        factors = (self.own, self.left, *ends)
+        if not by_trial:
+            factors = tuple(None if f is None else f.unsqueeze(-1) for f in factors)  # type: ignore[assignment]
+        return series.applied(flat, *factors).view(x.shape)
+
+    def _again(
+        self, series: Series, x: Tensor, own: Tensor, w: Tensor, outer: Tensor | None, right: Tensor | None
+    ) -> Tensor:
+        """What `series` does, term by term, for derivatives of derivatives."""
+        by_trial = x.view(x.size(0), series.trials, x.size(1) // series.trials)
+        if series.transposed:
+            return Plan(self.family, own, w, right, outer, False)._adjoint_term_by_term(by_trial).view(x.shape)
+        return Plan(self.family, own, w, outer, right, False)._term_by_term(by_trial).view(x.shape)
+
+    # ------------------------------------------------------------------ term by term
+
+    def terms(self, x: Tensor) -> Iterator[Tensor]:
+        """The terms of n = 0 … L."""
+        left = self.left if self.outer is None else self.outer * self.left
+        yield _times(self.own, x)
+        for factor, term in zip(left, self._inner(x), strict=True):
+            yield _times(factor, term)
+
+    def _term_by_term(self, x: Tensor) -> Tensor:
         total: Tensor | None = None
         for left, term in zip(self.left, self._inner(x), strict=True):
             total = _times(left, term) if total is None else torch.addcmul(total, _spread(left, term), term)
-        assert total is not None
-        return total
+        if total is None:
+            return _times(self.own, x)
+        total = total if self.outer is None else _times(self.outer, total)
+        return torch.addcmul(total, _spread(self.own, x), x)
 
     def _inner(self, x: Tensor) -> Iterator[Tensor]:
         if self.right_varies:
             # Method 6: each length starts from an x of its own, so the recurrence cannot be shared: L(L+1)/2 products.
-            return (self.family.term(n, _times(r, x)) for n, r in enumerate(self._rights()))
-        return self.family.terms(x if self.right is None else _times(self.right, x))
+            return (self.family.term(n, _times(r, x)) for n, r in enumerate(self._rights(), 1))
+        return islice(self.family.terms(x if self.right is None else _times(self.right, x)), 1, None)
 
-    def adjoint(self, y: Tensor) -> Tensor:
-        scaled: list[Tensor | None] = [_times(left, y) for left in self.left]
+    def _adjoint_term_by_term(self, y: Tensor) -> Tensor:
+        own = _times(self.own, y)
+        if not self.left.size(0):
+            return own
+        y = y if self.outer is None else _times(self.outer, y)
+        scaled: list[Tensor | None] = [None, *(_times(left, y) for left in self.left)]
         if self.right_varies:
             nothing: list[Tensor | None] = [None] * len(scaled)
-            parts = [_times(r, self.family.adjoint([*nothing[:n], scaled[n]])) for n, r in enumerate(self._rights())]
-            return torch.stack(parts).sum(0)
+            rights = enumerate(self._rights(), 1)
+            parts = [_times(r, self.family.adjoint([*nothing[:n], scaled[n]])) for n, r in rights]
+            return own + torch.stack(parts).sum(0)
         total = self.family.adjoint(scaled)
-        return total if self.right is None else _times(self.right, total)
+        return own + (total if self.right is None else _times(self.right, total))
 
     def matrix(self) -> Tensor:
         N = self.family.num_nodes
         total: Tensor | None = None
-        for n, G in enumerate(self.family.matrices(self.left.dtype)):
+        for n, G in enumerate(self.family.matrices(self.own.dtype)):
             row, col = G.indices()
-            value = self.left[n].expand(N)[row] * G.values()
-            if self.right is not None:
-                value = value * (self.right[n] if self.right_varies else self.right)[col]
+            value = (self.left[n - 1] if n else self.own).expand(N)[row] * G.values()
+            if n and self.outer is not None:
+                value = value * self.outer[row]
+            if n and self.right is not None:
+                value = value * (self.right[n - 1] if self.right_varies else self.right)[col]
             term = torch.sparse_coo_tensor(G.indices(), value, (N, N))
             total = term if total is None else total + term
         assert total is not None

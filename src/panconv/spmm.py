@@ -17,10 +17,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from panconv.autodiff import is_transforming
 from panconv.csr import CSR, rows_of
-
-# Without MKL (ARM, macOS) torch has no CSR product on the CPU; its COO product is plain C++ and runs everywhere.
-_CSR_ON_CPU = torch.backends.mkl.is_available()
+from panconv.kernels import multiply, sampled
 
 
 def spmm(a: CSR, a_t: CSR, x: Tensor) -> Tensor:
@@ -29,7 +28,7 @@ def spmm(a: CSR, a_t: CSR, x: Tensor) -> Tensor:
     Args:
         a: A, (R, C), with values of x's dtype.
         a_t: Aᵀ, (C, R); the very same as `a` where A is symmetric.
-        x: (C, …), float32 or float64.
+        x: (C, …), float32 or float64; on a GPU with Triton also float16 and bfloat16, added in float32.
 
     Returns:
         (R, …)
@@ -42,29 +41,23 @@ def spmm(a: CSR, a_t: CSR, x: Tensor) -> Tensor:
 def _kernel(
     crow: Tensor, col: Tensor, value: Tensor, crow_t: Tensor, col_t: Tensor, value_t: Tensor, x: Tensor
 ) -> Tensor:
-    R, C = crow.numel() - 1, crow_t.numel() - 1
-    # Autocast would hand the product half-precision operands, which no CPU kernel takes.
-    with torch.autocast(x.device.type, enabled=False):
-        if x.is_cuda and torch.are_deterministic_algorithms_enabled():
-            # cuSPARSE adds in any order. One sum a row, in order, costs a message an edge.
-            messages = value.unsqueeze(1) * x[col]
-            return torch.segment_reduce(messages, "sum", offsets=crow.long(), initial=0)
-        if x.is_cuda or _CSR_ON_CPU:
-            matrix = torch.sparse_csr_tensor(crow, col, value, (R, C), check_invariants=False)
-        else:
-            index = torch.stack([rows_of(crow, col.numel()), col.long()])
-            matrix = torch.sparse_coo_tensor(index, value, (R, C), is_coalesced=True, check_invariants=False)
-        return matrix @ x
+    return multiply(crow, col, value, crow_t.numel() - 1, x)
 
 
 def _entrywise(g: Tensor, x: Tensor, crow: Tensor, col: Tensor) -> Tensor:
-    """The gradient of the stored values: <g[row], x[col]> per entry."""
+    """The gradient of the stored values, <g[row], x[col]> per entry, which can be traced and differentiated again."""
     return (g[rows_of(crow, col.numel())] * x[col]).sum(-1)
 
 
-def _backward(ctx: Any, g: Tensor, product: Callable[..., Tensor]) -> tuple[Tensor | None, ...]:
+def _sampled(g: Tensor, x: Tensor, crow: Tensor, col: Tensor) -> Tensor:
+    return sampled(crow, col, g, x)
+
+
+def _backward(
+    ctx: Any, g: Tensor, product: Callable[..., Tensor], entrywise: Callable[..., Tensor]
+) -> tuple[Tensor | None, ...]:
     a, a_t, x = ctx.saved_tensors[:3], ctx.saved_tensors[3:6], ctx.saved_tensors[6]
-    grad_value = _entrywise(g, x, *a[:2]) if ctx.needs_input_grad[2] else None
+    grad_value = entrywise(g, x, *a[:2]) if ctx.needs_input_grad[2] else None
     grad_x = product(*a_t, *a, g) if ctx.needs_input_grad[6] else None
     return None, None, grad_value, None, None, None, grad_x
 
@@ -78,12 +71,14 @@ class _SpMM(torch.autograd.Function):
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Tensor, ...], output: Tensor) -> None:
-        ctx.save_for_backward(*inputs)
+        of_values = ctx.needs_input_grad[2] or is_transforming()
+        ctx.save_for_backward(*inputs[:6], inputs[6] if of_values else None)  # x serves the values' gradient alone
         ctx.save_for_forward(*inputs)
 
     @staticmethod
     def backward(ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:
-        return _backward(ctx, g, _SpMM.apply)
+        again = torch.is_grad_enabled() or is_transforming()
+        return _backward(ctx, g, _SpMM.apply, _entrywise if again else _sampled)
 
     @staticmethod
     def jvp(ctx: Any, *tangents: Tensor | None) -> Tensor:
@@ -128,7 +123,7 @@ def _fake(
 
 
 def _library_backward(ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:
-    return _backward(ctx, g, torch.ops.panconv.spmm)
+    return _backward(ctx, g, torch.ops.panconv.spmm, _entrywise)
 
 
 def _library_setup(ctx: Any, inputs: tuple[Tensor, ...], output: Tensor) -> None:

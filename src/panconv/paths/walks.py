@@ -44,6 +44,15 @@ class Walks:
         """What is summed, and with what weights: nothing has to be built."""
         return self, weights
 
+    @property
+    def unit(self) -> bool:
+        """Whether every stored entry of a step is 1."""
+        return self.adj.value is None and self.adj.left is None and self.adj.right is None
+
+    def step(self, n: int, dtype: torch.dtype) -> tuple[CSR, CSR]:
+        """The matrix that makes Aⁿ of Aⁿ⁻¹, and its transpose."""
+        return self.adj.operands(dtype)
+
     def terms(self, x: Tensor) -> Iterator[Tensor]:
         """G(0)x, G(1)x … G(L)x for x (N, …)."""
         yield x
@@ -88,7 +97,7 @@ class Walks:
         m = torch.zeros(self.num_nodes, dtype=torch.float64, device=self.adj.device)
         total, scaled = torch.zeros_like(share[0]), self.scaled()
         for n in range(1, self.L + 1):
-            p, p_t = scaled._step(n, torch.float64)
+            p, p_t = scaled.step(n, torch.float64)
             m = spmm(p, p_t, m) + torch.zeros_like(m).index_add(0, self.adj.row, p.value * quantity)
             total = total + share[n] * m.reshape(-1, *[1] * (total.dim() - 1))
         return total
@@ -132,6 +141,8 @@ class ScaledWalks:
     Each step's matrix is stochastic (its rows sum to 1, or to 0 where no walk arrives), so nothing grows with n.
     """
 
+    unit = False
+
     def __init__(self, walks: Walks, log_counts: Tensor) -> None:
         self.adj, self.L, self.num_nodes = walks.adj, walks.L, walks.num_nodes
         self._log = log_counts  # (L + 1, N) float64
@@ -139,7 +150,7 @@ class ScaledWalks:
     def terms(self, x: Tensor) -> Iterator[Tensor]:
         yield x
         for n in range(1, self.L + 1):
-            x = spmm(*self._step(n, x.dtype), x)
+            x = spmm(*self.step(n, x.dtype), x)
             yield x
 
     def term(self, n: int, x: Tensor) -> Tensor:
@@ -147,16 +158,16 @@ class ScaledWalks:
 
     def adjoint(self, v: Sequence[Tensor | None]) -> Tensor:
         def back(x: Tensor, n: int) -> Tensor:
-            p, p_t = self._step(n, x.dtype)
+            p, p_t = self.step(n, x.dtype)
             return spmm(p_t, p, x)
 
         return _horner(v, back)
 
     def matrices(self, dtype: torch.dtype) -> Iterator[Tensor]:
-        steps = [self._step(n, dtype)[0] for n in range(1, self.L + 1)]
+        steps = [self.step(n, dtype)[0] for n in range(1, self.L + 1)]
         return _powers(self.num_nodes, dtype, steps, self.adj.device)
 
-    def _step(self, n: int, dtype: torch.dtype) -> tuple[CSR, CSR]:
+    def step(self, n: int, dtype: torch.dtype) -> tuple[CSR, CSR]:
         """D_n⁻¹ A D_{n−1} and its transpose, with values computed edge by edge in float64."""
         before, now = self._log[n - 1], self._log[n]
         now = now.masked_fill(now == -torch.inf, torch.inf)  # 1/0 is 0

@@ -1,0 +1,124 @@
+"""The bare products, without derivatives, on the best kernel at hand: Triton on a GPU, MKL or plain torch elsewhere.
+
+A *step* is a product with all that surrounds it, so that a GPU passes over memory once:
+
+    out     = scale ⊙ A (right ⊙ x) + keep ⊙ y₀
+    running = hold ⊙ base + add ⊙ out
+    dots    = <out, dot>, row by row
+
+The factors are (R or 1, S or 1) for the S trials that lie side by side in the columns of x, (C, S·width).
+"""
+
+from __future__ import annotations
+
+import functools
+from types import ModuleType
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from panconv.kernels import plain
+
+# Half precision is a matter of the GPU's kernels; elsewhere it is float32 that is multiplied.
+_HALF = (torch.float16, torch.bfloat16)
+
+
+class Step(NamedTuple):
+    """What a step gave, None where it was not asked for."""
+
+    out: Tensor | None  # (R, S·width)
+    running: Tensor | None  # (R, S·width)
+    dots: Tensor | None  # (R, S)
+
+
+@functools.cache
+def _triton() -> ModuleType | None:
+    try:
+        from panconv.kernels import gpu
+    except ImportError:  # no Triton: torch's own products give the same, only slower
+        return None
+    return gpu
+
+
+def _gpu(x: Tensor) -> ModuleType | None:
+    """The Triton kernels, where they can take x."""
+    return _triton() if x.is_cuda else None
+
+
+def takes(x: Tensor) -> bool:
+    """Whether x is multiplied in its own precision."""
+    return x.dtype not in _HALF or _gpu(x) is not None
+
+
+def multiply(crow: Tensor, col: Tensor, value: Tensor | None, num_cols: int, x: Tensor) -> Tensor:
+    """A·x for x (C, K)."""
+    if _gpu(x) is None:
+        return plain.multiply(crow, col, value, num_cols, x)
+    out = step(crow, col, value, x).out
+    assert out is not None
+    return out
+
+
+def step(
+    crow: Tensor,
+    col: Tensor,
+    value: Tensor | None,  # (nnz,), or None for ones
+    x: Tensor,  # (C, S·width)
+    *,
+    right: Tensor | None = None,
+    scale: Tensor | None = None,
+    y0: Tensor | None = None,  # (R, S·width), with
+    keep: Tensor | None = None,
+    base: Tensor | None = None,  # (R, S·width): with it the running sum is asked for,
+    hold: Tensor | None = None,  # and without `hold` it is added to in place
+    add: Tensor | None = None,
+    dot: Tensor | None = None,  # (R, S·width): with it the dots are asked for,
+    by_row: bool = True,  # of each row, or in all
+    store: bool = True,
+    trials: int = 1,
+) -> Step:
+    """A product with what surrounds it."""
+    R, width = crow.numel() - 1, x.size(1) // trials
+    gpu = _gpu(x)
+    if gpu is None:
+        return Step(*plain.step(crow, col, value, x, right, scale, y0, keep, base, hold, add, dot, by_row, trials))
+    x = x.contiguous()
+    store = store or (dot is not None and trials > 1)
+    out = torch.empty(R, x.size(1), dtype=x.dtype, device=x.device) if store else None
+    running = base if base is None or hold is None else torch.empty_like(base, dtype=gpu.accurate(x))
+    factors = {"right": right, "scale": scale, "keep": keep, "hold": hold, "add": add}
+    spread = {name: None if f is None else _spread(f, trials, x) for name, f in factors.items()}
+    dots = gpu.step(
+        crow, col, value, x, width=width, out=out, y0=y0, running=running, base=base,
+        dot=dot if trials == 1 else None, **spread,
+    )  # fmt: skip
+    if dot is not None and trials > 1:  # a tile holds columns of several trials
+        assert out is not None
+        return Step(out, running, paired(out, dot, trials, by_row))
+    if dots is not None:
+        dots = dots.unsqueeze(1) if by_row else dots.sum().reshape(1, 1)
+    return Step(out, running, dots)
+
+
+def paired(a: Tensor, b: Tensor, trials: int = 1, by_row: bool = True) -> Tensor:
+    """<a, b> of each row and trial, (R, S), or in all, (1, S), for a and b (R, S·width)."""
+    gpu = _gpu(a)
+    if gpu is None:
+        return plain.paired(a, b, trials, by_row)
+    width = a.size(1) // trials
+    rows = gpu.paired(a.reshape(-1, width), b.reshape(-1, width)).reshape(a.size(0), trials)
+    return rows if by_row else rows.sum(0, keepdim=True)
+
+
+def sampled(crow: Tensor, col: Tensor, g: Tensor, x: Tensor) -> Tensor:
+    """<g[row], x[col]> of each stored entry, (nnz,): the gradient of its value."""
+    gpu = _gpu(x)
+    if gpu is None:
+        return plain.sampled(crow, col, g, x)
+    return gpu.sampled(crow, col, g.contiguous(), x.contiguous())
+
+
+def _spread(factor: Tensor, trials: int, x: Tensor) -> Tensor:
+    """A factor with a column for every trial, of the accuracy that sums are taken in."""
+    return factor.to(torch.float64 if x.dtype == torch.float64 else torch.float32).expand(-1, trials).contiguous()

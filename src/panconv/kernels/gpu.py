@@ -1,0 +1,295 @@
+"""The fused step and its companions as Triton kernels.
+
+One program takes one row, or a chunk of a long one, and a tile of the feature columns: it gathers the rows of x that
+the entries name, a few at a time, adds in float32 (float64 for float64) in a fixed order, and finishes the row while
+its sum is still in registers. So the result has the same bits on every run, and nothing but inputs and outputs of the
+step passes through memory.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import torch
+import triton
+import triton.language as tl
+from torch import Tensor
+
+from panconv.kernels.schedule import LONG, schedule_of
+
+_WIDEST = 128  # columns of a tile
+
+
+@triton.jit
+def _factor(pointer, row, row_stride, trial, TRIALS: tl.constexpr):  # type: ignore[no-untyped-def]
+    """A coefficient of a row: one number, or one a trial for the columns of a tile."""
+    return tl.load(pointer + row * row_stride + trial) if TRIALS else tl.load(pointer + row * row_stride)
+
+
+@triton.jit
+def _gathered(  # type: ignore[no-untyped-def]
+    col, value, x, right, right_stride, K, begin, end, column, live, trial,
+    WEIGHTED: tl.constexpr, RIGHT: tl.constexpr, TRIALS: tl.constexpr, WIDE: tl.constexpr,
+    ACC: tl.constexpr, BLOCK_E: tl.constexpr, BLOCK_F: tl.constexpr,
+):  # fmt: skip
+    """Σ value · right[col] · x[col] over the entries from begin to end, (BLOCK_F,)."""
+    total = tl.zeros((BLOCK_E, BLOCK_F), ACC)
+    for e in range(begin, end, BLOCK_E):
+        entry = e + tl.arange(0, BLOCK_E)
+        there = entry < end
+        node = tl.load(col + entry, mask=there, other=0)
+        if WIDE:
+            node = node.to(tl.int64)
+        both = there[:, None] & live[None, :]
+        sent = tl.load(x + node[:, None] * K + column[None, :], mask=both, other=0.0).to(ACC)
+        if RIGHT:
+            if TRIALS:
+                sent *= tl.load(right + node[:, None] * right_stride + trial[None, :], mask=both, other=0.0)
+            else:
+                sent *= tl.load(right + node * right_stride, mask=there, other=0.0)[:, None]
+        if WEIGHTED:
+            sent *= tl.load(value + entry, mask=there, other=0.0).to(ACC)[:, None]
+        total += sent
+    return tl.sum(total, 0)
+
+
+@triton.jit
+def _finished(  # type: ignore[no-untyped-def]
+    total, row, R, K, column, live, trial, tile,
+    out, scale, scale_stride, y0, keep, keep_stride,
+    running, base, hold, hold_stride, add, add_stride, other, dots,
+    TRIALS: tl.constexpr, STORE: tl.constexpr, SCALE: tl.constexpr, KEEP: tl.constexpr, RUN: tl.constexpr,
+    HOLD: tl.constexpr, DOT: tl.constexpr, WIDE: tl.constexpr, ACC: tl.constexpr,
+):  # fmt: skip
+    """What is done with a row's sum: out = scale·sum + keep·y0, running = hold·base + add·out, dots = <out, other>."""
+    place = row.to(tl.int64) * K + column if WIDE else row * K + column
+    if SCALE:
+        total *= _factor(scale, row, scale_stride, trial, TRIALS)
+    if KEEP:
+        total += _factor(keep, row, keep_stride, trial, TRIALS) * tl.load(y0 + place, mask=live, other=0.0).to(ACC)
+    if STORE:
+        tl.store(out + place, total, mask=live)
+    if RUN:
+        before = tl.load(base + place, mask=live, other=0.0).to(ACC)
+        if HOLD:
+            before *= _factor(hold, row, hold_stride, trial, TRIALS)
+        tl.store(running + place, before + _factor(add, row, add_stride, trial, TRIALS) * total, mask=live)
+    if DOT:
+        product = total * tl.load(other + place, mask=live, other=0.0).to(ACC)
+        tl.store(dots + tile * R + row, tl.sum(product, 0))
+
+
+@triton.jit
+def _rows(  # type: ignore[no-untyped-def]
+    crow, col, value, x, right, right_stride, R, K, width, chunks, chunk_start, chunk_end, partial,
+    out, scale, scale_stride, y0, keep, keep_stride,
+    running, base, hold, hold_stride, add, add_stride, other, dots,
+    WEIGHTED: tl.constexpr, RIGHT: tl.constexpr, TRIALS: tl.constexpr, STORE: tl.constexpr, SCALE: tl.constexpr,
+    KEEP: tl.constexpr, RUN: tl.constexpr, HOLD: tl.constexpr, DOT: tl.constexpr, SPLIT: tl.constexpr,
+    LONGEST: tl.constexpr, WIDE: tl.constexpr, ACC: tl.constexpr, BLOCK_E: tl.constexpr, BLOCK_F: tl.constexpr,
+):  # fmt: skip
+    """A short row from start to finish, or a chunk of a long one into `partial`."""
+    program, tile = tl.program_id(0), tl.program_id(1)
+    column = tile * BLOCK_F + tl.arange(0, BLOCK_F)
+    live = column < K
+    trial = tl.minimum(column, K - 1) // width
+    if SPLIT and program < chunks:  # chunks first: the longest work begins earliest
+        begin, end = tl.load(chunk_start + program), tl.load(chunk_end + program)
+        total = _gathered(
+            col, value, x, right, right_stride, K, begin, end, column, live, trial,
+            WEIGHTED, RIGHT, TRIALS, WIDE, ACC, BLOCK_E, BLOCK_F,
+        )  # fmt: skip
+        tl.store(partial + program.to(tl.int64) * K + column, total, mask=live)
+    else:
+        row = program - chunks
+        begin, end = tl.load(crow + row), tl.load(crow + row + 1)
+        if (not SPLIT) or end - begin <= LONGEST:
+            total = _gathered(
+                col, value, x, right, right_stride, K, begin, end, column, live, trial,
+                WEIGHTED, RIGHT, TRIALS, WIDE, ACC, BLOCK_E, BLOCK_F,
+            )  # fmt: skip
+            _finished(
+                total, row, R, K, column, live, trial, tile,
+                out, scale, scale_stride, y0, keep, keep_stride,
+                running, base, hold, hold_stride, add, add_stride, other, dots,
+                TRIALS, STORE, SCALE, KEEP, RUN, HOLD, DOT, WIDE, ACC,
+            )  # fmt: skip
+
+
+@triton.jit
+def _joined(  # type: ignore[no-untyped-def]
+    long_rows, first, partial, R, K, width,
+    out, scale, scale_stride, y0, keep, keep_stride,
+    running, base, hold, hold_stride, add, add_stride, other, dots,
+    TRIALS: tl.constexpr, STORE: tl.constexpr, SCALE: tl.constexpr, KEEP: tl.constexpr, RUN: tl.constexpr,
+    HOLD: tl.constexpr, DOT: tl.constexpr, WIDE: tl.constexpr, ACC: tl.constexpr,
+    BLOCK_E: tl.constexpr, BLOCK_F: tl.constexpr,
+):  # fmt: skip
+    """A long row from the sums of its chunks."""
+    which, tile = tl.program_id(0), tl.program_id(1)
+    column = tile * BLOCK_F + tl.arange(0, BLOCK_F)
+    live = column < K
+    trial = tl.minimum(column, K - 1) // width
+    sums = tl.zeros((BLOCK_E, BLOCK_F), ACC)
+    end = tl.load(first + which + 1)
+    for c in range(tl.load(first + which), end, BLOCK_E):
+        chunk = c + tl.arange(0, BLOCK_E)
+        both = (chunk < end)[:, None] & live[None, :]
+        sums += tl.load(partial + chunk.to(tl.int64)[:, None] * K + column[None, :], mask=both, other=0.0)
+    _finished(
+        tl.sum(sums, 0), tl.load(long_rows + which), R, K, column, live, trial, tile,
+        out, scale, scale_stride, y0, keep, keep_stride,
+        running, base, hold, hold_stride, add, add_stride, other, dots,
+        TRIALS, STORE, SCALE, KEEP, RUN, HOLD, DOT, WIDE, ACC,
+    )  # fmt: skip
+
+
+@triton.jit
+def _entries(  # type: ignore[no-untyped-def]
+    crow, col, g, x, K, chunks, chunk_row, chunk_start, chunk_end, out,
+    SPLIT: tl.constexpr, LONGEST: tl.constexpr, ACC: tl.constexpr, BLOCK_E: tl.constexpr, BLOCK_F: tl.constexpr,
+):  # fmt: skip
+    """<g[row], x[col]> for the entries of a short row, or of a chunk."""
+    program = tl.program_id(0)
+    if SPLIT and program < chunks:
+        row, begin, end = tl.load(chunk_row + program), tl.load(chunk_start + program), tl.load(chunk_end + program)
+    else:
+        row = (program - chunks).to(chunk_row.dtype.element_ty)
+        begin, end = tl.load(crow + row), tl.load(crow + row + 1)
+        if SPLIT and end - begin > LONGEST:
+            end = begin
+    for e in range(begin, end, BLOCK_E):
+        entry = e + tl.arange(0, BLOCK_E)
+        there = entry < end
+        node = tl.load(col + entry, mask=there, other=0).to(tl.int64)
+        total = tl.zeros((BLOCK_E,), ACC)
+        for f in range(0, K, BLOCK_F):
+            column = f + tl.arange(0, BLOCK_F)
+            live = column < K
+            received = tl.load(g + row.to(tl.int64) * K + column, mask=live, other=0.0).to(ACC)
+            both = there[:, None] & live[None, :]
+            sent = tl.load(x + node[:, None] * K + column[None, :], mask=both, other=0.0).to(ACC)
+            total += tl.sum(sent * received[None, :], 1)
+        tl.store(out + entry, total, mask=there)
+
+
+@triton.jit
+def _pairs(a, b, out, rows, K, ACC: tl.constexpr, BLOCK_E: tl.constexpr, BLOCK_F: tl.constexpr):  # type: ignore[no-untyped-def]
+    """<a[i], b[i]> for a block of rows."""
+    row = tl.program_id(0).to(tl.int64) * BLOCK_E + tl.arange(0, BLOCK_E)
+    there = row < rows
+    total = tl.zeros((BLOCK_E,), ACC)
+    for f in range(0, K, BLOCK_F):
+        column = f + tl.arange(0, BLOCK_F)
+        both = there[:, None] & (column < K)[None, :]
+        place = row[:, None] * K + column[None, :]
+        left = tl.load(a + place, mask=both, other=0.0).to(ACC)
+        total += tl.sum(left * tl.load(b + place, mask=both, other=0.0).to(ACC), 1)
+    tl.store(out + row, total, mask=there)
+
+
+class _Tile(NamedTuple):
+    entries: int
+    columns: int
+    warps: int
+
+
+def _tile(K: int, x: Tensor, nnz: int, rows: int) -> _Tile:
+    """Entries and columns of a tile: as many rows of x in flight as registers hold, and no more than a row has."""
+    columns = min(triton.next_power_of_2(K), _WIDEST)
+    size = x.element_size()
+    budget = {16: 512, 32: 512, 64: 512 if size >= 4 else 256}.get(columns, 256 if columns > 64 else 512)
+    entries = max(1, budget // columns)
+    usual = triton.next_power_of_2(max(1, round(nnz / max(rows, 1))))
+    return _Tile(max(1, min(entries, 32, 2 * usual)), columns, 1)
+
+
+def step(
+    crow: Tensor,
+    col: Tensor,
+    value: Tensor | None,
+    x: Tensor,
+    *,
+    width: int,
+    right: Tensor | None,
+    out: Tensor | None,
+    scale: Tensor | None,
+    y0: Tensor | None,
+    keep: Tensor | None,
+    running: Tensor | None,
+    base: Tensor | None,
+    hold: Tensor | None,
+    add: Tensor | None,
+    dot: Tensor | None,
+) -> Tensor | None:
+    """The step of `panconv.kernels`, into `out` and `running`; returns the dots, (R,), where asked for."""
+    R, K = crow.numel() - 1, x.size(1)
+    if R == 0 or K == 0:
+        return None if dot is None else x.new_zeros(R, dtype=accurate(x))
+    plan, trials = schedule_of(crow), width != K
+    tile = _tile(K, x, col.numel(), R)
+    tiles = triton.cdiv(K, tile.columns)
+    acc = accurate(x)
+    chunks, split = plan.row.numel(), plan.row.numel() > 0
+    partial = torch.empty(chunks, K, dtype=acc, device=x.device) if split else x
+    dots = None if dot is None else torch.empty(tiles, R, dtype=acc, device=x.device)
+
+    def given(tensor: Tensor | None) -> Tensor:
+        return x if tensor is None else tensor
+
+    def stride(tensor: Tensor | None) -> int:
+        return 0 if tensor is None or tensor.size(0) == 1 else tensor.stride(0)
+
+    finish = (
+        given(out), given(scale), stride(scale), given(y0), given(keep), stride(keep),
+        given(running), given(base), given(hold), stride(hold), given(add), stride(add), given(dot), given(dots),
+    )  # fmt: skip
+    flags: dict[str, Any] = {
+        "TRIALS": trials, "STORE": out is not None, "SCALE": scale is not None, "KEEP": y0 is not None,
+        "RUN": running is not None, "HOLD": hold is not None, "DOT": dot is not None,
+        "WIDE": max(R, x.size(0)) * K >= 2**31, "ACC": tl.float64 if acc == torch.float64 else tl.float32,
+    }  # fmt: skip
+    _rows[(chunks + R, tiles)](
+        crow, col, given(value), x, given(right), stride(right), R, K, width, chunks, plan.start, plan.end, partial,
+        *finish, **flags, WEIGHTED=value is not None, RIGHT=right is not None, SPLIT=split, LONGEST=LONG,
+        BLOCK_E=tile.entries, BLOCK_F=tile.columns, num_warps=tile.warps,
+    )  # fmt: skip
+    if split:
+        _joined[(plan.rows.numel(), tiles)](
+            plan.rows, plan.first, partial, R, K, width, *finish, **flags,
+            BLOCK_E=tile.entries, BLOCK_F=tile.columns, num_warps=tile.warps,
+        )  # fmt: skip
+    return None if dots is None else dots.sum(0)
+
+
+def sampled(crow: Tensor, col: Tensor, g: Tensor, x: Tensor) -> Tensor:
+    """<g[row], x[col]> for each stored entry, (nnz,)."""
+    R, K = crow.numel() - 1, x.size(1)
+    out = torch.zeros(col.numel(), dtype=accurate(x), device=x.device)
+    if R == 0 or K == 0:
+        return out.to(x.dtype)
+    plan, tile = schedule_of(crow), _tile(K, x, col.numel(), R)
+    chunks = plan.row.numel()
+    acc = tl.float64 if x.dtype == torch.float64 else tl.float32
+    _entries[(chunks + R,)](
+        crow, col, g, x, K, chunks, plan.row, plan.start, plan.end, out,
+        SPLIT=chunks > 0, LONGEST=LONG, ACC=acc, BLOCK_E=tile.entries, BLOCK_F=tile.columns, num_warps=tile.warps,
+    )  # fmt: skip
+    return out.to(x.dtype)
+
+
+def paired(a: Tensor, b: Tensor) -> Tensor:
+    """<a[i], b[i]> for each row of (rows, K), (rows,)."""
+    rows, K = a.shape
+    out = torch.zeros(rows, dtype=accurate(a), device=a.device)
+    if rows and K:
+        columns = min(triton.next_power_of_2(K), _WIDEST)
+        entries = max(1, 1024 // columns)
+        acc = tl.float64 if a.dtype == torch.float64 else tl.float32
+        _pairs[(triton.cdiv(rows, entries),)](a, b, out, rows, K, ACC=acc, BLOCK_E=entries, BLOCK_F=columns)
+    return out
+
+
+def accurate(x: Tensor) -> torch.dtype:
+    """The dtype that sums are taken in."""
+    return torch.float64 if x.dtype == torch.float64 else torch.float32

@@ -1,0 +1,107 @@
+"""The step and its companions in torch's own operations: MKL on the CPU, and where there is no Triton."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from panconv.csr import rows_of
+
+# Without MKL (ARM, macOS) torch has no CSR product on the CPU; its COO product is plain C++ and runs everywhere.
+_CSR_ON_CPU = torch.backends.mkl.is_available()
+_PIECE = 2**22  # values of messages that are held at once
+
+
+def multiply(crow: Tensor, col: Tensor, value: Tensor | None, num_cols: int, x: Tensor) -> Tensor:
+    """A·x for x (C, K)."""
+    R = crow.numel() - 1
+    value = torch.ones(col.numel(), dtype=x.dtype, device=x.device) if value is None else value
+    # Autocast would hand the product half-precision operands, which no CPU kernel takes.
+    with torch.autocast(x.device.type, enabled=False):
+        if x.is_cuda and torch.are_deterministic_algorithms_enabled():
+            # cuSPARSE adds in any order. One sum a row, in order, costs a message an edge.
+            messages = value.unsqueeze(1) * x[col]
+            return torch.segment_reduce(messages, "sum", offsets=crow.long(), initial=0)
+        if x.is_cuda or _CSR_ON_CPU:
+            matrix = torch.sparse_csr_tensor(crow, col, value, (R, num_cols), check_invariants=False)
+        else:
+            index = torch.stack([rows_of(crow, col.numel()), col.long()])
+            matrix = torch.sparse_coo_tensor(index, value, (R, num_cols), is_coalesced=True, check_invariants=False)
+        return matrix @ x
+
+
+def step(
+    crow: Tensor,
+    col: Tensor,
+    value: Tensor | None,
+    x: Tensor,
+    right: Tensor | None,
+    scale: Tensor | None,
+    y0: Tensor | None,
+    keep: Tensor | None,
+    base: Tensor | None,
+    hold: Tensor | None,
+    add: Tensor | None,
+    dot: Tensor | None,
+    by_row: bool,
+    trials: int,
+) -> tuple[Tensor, Tensor | None, Tensor | None]:
+    """The step of `panconv.kernels`: its out, running sum and dots."""
+    out = multiply(crow, col, value, x.size(0), x if right is None else _times(x, right, trials))
+    if scale is not None:
+        _times_(out, scale, trials)
+    if y0 is not None and keep is not None:
+        _plus_(out, keep, y0, trials)
+    running = base if base is None or hold is None else _times(base, hold, trials)
+    if running is not None and add is not None:
+        _plus_(running, add, out, trials)
+    return out, running, None if dot is None else paired(out, dot, trials, by_row)
+
+
+def paired(a: Tensor, b: Tensor, trials: int, by_row: bool) -> Tensor:
+    """<a, b> of each trial, (1, S), or of each row and trial, (R, S)."""
+    if trials == 1 and not by_row:
+        return torch.dot(a.reshape(-1), b.reshape(-1)).reshape(1, 1)
+    rows = (_by_trial(a, trials) * _by_trial(b, trials)).sum(-1)
+    return rows if by_row else rows.sum(0, keepdim=True)
+
+
+def sampled(crow: Tensor, col: Tensor, g: Tensor, x: Tensor) -> Tensor:
+    """<g[row], x[col]> of each stored entry, a piece of the entries at a time."""
+    row, piece = rows_of(crow, col.numel()), max(1, _PIECE // max(x.size(1), 1))
+    parts = [(g[r] * x[c]).sum(-1) for r, c in zip(row.split(piece), col.split(piece), strict=True)]
+    return torch.cat(parts) if parts else x.new_zeros(0)
+
+
+def _number(factor: Tensor) -> float | None:
+    """The one number that a factor is, where reading it does not wait for a device."""
+    return float(factor) if factor.numel() == 1 and factor.device.type == "cpu" else None
+
+
+def _by_trial(x: Tensor, trials: int) -> Tensor:
+    return x.view(x.size(0), trials, x.size(1) // trials)
+
+
+def _times(x: Tensor, factor: Tensor, trials: int) -> Tensor:
+    number = _number(factor)
+    if number is not None:
+        return x * number
+    return (_by_trial(x, trials) * factor.unsqueeze(-1)).flatten(1)
+
+
+def _times_(x: Tensor, factor: Tensor, trials: int) -> None:
+    number = _number(factor)
+    if number is not None:
+        x.mul_(number)
+    else:
+        _by_trial(x, trials).mul_(factor.unsqueeze(-1))
+
+
+def _plus_(total: Tensor, factor: Tensor, x: Tensor, trials: int) -> None:
+    """total += factor ⊙ x."""
+    number = _number(factor)
+    if number is not None:
+        if number != 0:
+            total.add_(x, alpha=number)
+    else:
+        _by_trial(total, trials).addcmul_(_by_trial(x, trials), factor.unsqueeze(-1))

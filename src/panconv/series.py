@@ -1,0 +1,241 @@
+"""Σₙ wₙ Aⁿ x as one operation, with a backward of its own that stores nothing it can do without.
+
+    y = own ⊙ x + outer ⊙ Σₙ wₙ ⊙ Bₙ…B₂B₁ (right ⊙ x)
+
+Where every step is the same matrix A and each wₙ is one number for all nodes, the forward is Horner's scheme, and the
+gradients come from uₙ = (Aᵀ)ⁿ(outer ⊙ g) alone: that of x is own ⊙ g + right ⊙ Σ wₙuₙ, that of wₙ is <uₙ, right ⊙ x>.
+No term of the forward is needed, and no product is done twice. Where wₙ differs from node to node (methods 3 and 4)
+its gradient asks for the terms themselves: they are kept, or computed once more where memory is to be low.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
+
+import torch
+from torch import Tensor
+
+from panconv.csr import CSR
+from panconv.kernels import paired, step
+
+
+class Steps(Protocol):
+    """The matrices B₁ … B_L of a recurrence."""
+
+    @property
+    def unit(self) -> bool:
+        """Whether every stored entry is 1."""
+
+    def step(self, n: int, dtype: torch.dtype) -> tuple[CSR, CSR]:
+        """Bₙ and its transpose."""
+
+
+class Series(NamedTuple):
+    """How a sum is to be taken."""
+
+    steps: Steps
+    trials: int
+    by_node: bool  # whether wₙ is one number a node, or one for all; then every step is the same matrix
+    transposed: bool
+    low_memory: bool
+    again: Callable[..., Tensor]  # the same by differentiable operations, for derivatives of derivatives
+
+    def applied(self, x: Tensor, own: Tensor, w: Tensor, outer: Tensor | None, right: Tensor | None) -> Tensor:
+        """The sum for x (N, S·width), of L ≥ 1 steps.
+
+        Args:
+            x: float32 or float64; on a GPU with Triton also float16 and bfloat16.
+            own: (1 or N, S).
+            w: (L, 1 or N, S), for n = 1 … L.
+            outer, right: (N, S), or None for ones. With a w for every node there is no outer.
+        """
+        if torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in (x, own, w, outer, right)):
+            return _Sum.apply(self, x, own, w, outer, right)
+        return self._sum(x, own, w, outer, right, None)
+
+    def _sum(
+        self,
+        x: Tensor,
+        own: Tensor,
+        w: Tensor,
+        outer: Tensor | None,
+        right: Tensor | None,
+        kept: list[Tensor] | None,
+    ) -> Tensor:
+        x = x.contiguous()
+        if not self.by_node:
+            return self._horner(x, own, w, outer, right, self.transposed)
+        assert outer is None
+        return self._recurrence(x, own, w, right, kept)
+
+    def _at(self, n: int, transposed: bool, x: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
+        both = self.steps.step(n, torch.float64 if x.dtype == torch.float64 else torch.float32)
+        crow, col, value = both[transposed]
+        return crow, col, None if self.steps.unit else value
+
+    def _horner(
+        self, x: Tensor, own: Tensor, w: Tensor, outer: Tensor | None, right: Tensor | None, transposed: bool
+    ) -> Tensor:
+        """own ⊙ x + outer ⊙ B₁(w₁x' + B₂(w₂x' + …)) with x' = right ⊙ x: a product a length, nothing stored.
+
+        With a w for every node it is the adjoint of `_recurrence`, where w stands before the product.
+        """
+        L, h = w.size(0), x
+        for n in range(L, 0, -1):
+            before = scale = None
+            if n == L:
+                before, scale = (w[-1], None) if self.by_node else (right, w[-1])
+            if n == 1:
+                scale, keep = _product(scale, outer), own
+            else:
+                keep = w[n - 2] if self.by_node else _product(w[n - 2], right)
+            part = self._at(n, transposed, x)
+            h = _given(step(*part, h, right=before, scale=scale, y0=x, keep=keep, trials=self.trials).out)
+        return h
+
+    def _recurrence(self, x: Tensor, own: Tensor, w: Tensor, right: Tensor | None, kept: list[Tensor] | None) -> Tensor:
+        """own ⊙ x + Σ wₙ ⊙ tₙ with tₙ = Bₙtₙ₋₁, from t₀ = right ⊙ x; the terms are appended to `kept`."""
+        t, total, L = x, x, w.size(0)
+        for n in range(1, L + 1):
+            found = step(
+                *self._at(n, False, x),
+                t,
+                right=right if n == 1 else None,
+                base=total,
+                hold=own if n == 1 else None,
+                add=w[n - 1],
+                store=n < L or kept is not None,
+                trials=self.trials,
+            )
+            t, total = found.out, _given(found.running)  # type: ignore[assignment]
+            if kept is not None:
+                kept.append(t)
+        return total.to(x.dtype)
+
+    def _backward_by_number(
+        self, g: Tensor, x: Tensor, own: Tensor, w: Tensor, outer: Tensor | None, right: Tensor | None
+    ) -> tuple[Tensor, Tensor, Tensor | None]:
+        """The gradients of x, of w, a number a length, and of right, from uₙ = (Aᵀ)ⁿ(outer ⊙ g)."""
+        u, total, L, by_row = g, g, w.size(0), right is not None
+        of_w, of_right = [], None
+        for n in range(1, L + 1):
+            found = step(
+                *self._at(n, not self.transposed, x),
+                u,
+                right=outer if n == 1 else None,
+                base=total,
+                hold=own if n == 1 else None,
+                add=_product(w[n - 1], right),
+                dot=x,
+                by_row=by_row,
+                store=n < L,
+                trials=self.trials,
+            )
+            u, total, dots = found.out, _given(found.running), _given(found.dots)  # type: ignore[assignment]
+            of_w.append(_weighed(dots, right))
+            if by_row:
+                of_right = w[n - 1] * dots if of_right is None else of_right.addcmul_(w[n - 1], dots)
+        return total.to(g.dtype), torch.stack(of_w), of_right
+
+    def _terms_again(self, x: Tensor, right: Tensor | None, g: Tensor, L: int, by_row: bool) -> list[Tensor]:
+        """<tₙ, g> for n = 1 … L, by the forward's recurrence once more."""
+        t, dots = x, []
+        for n in range(1, L + 1):
+            part, before = self._at(n, self.transposed, x), right if n == 1 else None
+            found = step(*part, t, right=before, dot=g, by_row=by_row, store=n < L, trials=self.trials)
+            t = found.out  # type: ignore[assignment]
+            dots.append(_given(found.dots))
+        return dots
+
+
+class _Needed(NamedTuple):
+    """Which gradients are asked for."""
+
+    x: bool
+    own: bool
+    w: bool
+    outer: bool
+    right: bool
+
+
+class _Sum(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any, how: Series, x: Tensor, own: Tensor, w: Tensor, outer: Tensor | None, right: Tensor | None
+    ) -> Tensor:
+        needed = _Needed(*ctx.needs_input_grad[1:])
+        kept: list[Tensor] | None = [] if how.by_node and needed.w and not how.low_memory else None
+        y = how._sum(x, own, w, outer, right, kept)
+        ctx.how, ctx.like = how, (x.shape, x.dtype, x.device)
+        factors = x if any(needed[1:]) else None, own, w, outer, right
+        ctx.save_for_backward(*factors, y if needed.outer else None, *(kept or []))
+        return y
+
+    @staticmethod
+    def backward(ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:
+        how, needed = ctx.how, _Needed(*ctx.needs_input_grad[1:])
+        x, own, w, outer, right, y, *kept = ctx.saved_tensors
+        if torch.is_grad_enabled():
+            return None, *_by_autograd(ctx, needed, g, x, own, w, outer, right)
+        g = g.contiguous()
+        of_x = of_own = of_w = of_outer = of_right = None
+        x = x if x is None else x.contiguous()
+        if needed.w and not how.by_node and not how.low_memory:
+            of_x, of_w, of_right = how._backward_by_number(g, x, own, w, outer, right)
+        else:
+            if kept:
+                of_w = torch.stack([paired(g, t, how.trials) for t in kept])
+            elif needed.w:
+                dots = how._terms_again(x, right, g, w.size(0), how.by_node or outer is not None)
+                of_w = torch.stack(dots if how.by_node else [_weighed(dot, outer) for dot in dots])
+            if needed.right:
+                inner = how._horner(g, torch.zeros_like(own), w, None, outer, not how.transposed)
+                of_right = paired(inner, x, how.trials)
+                of_x = _scaled(inner, right, how.trials) + _scaled(g, own, how.trials)
+            elif needed.x:
+                of_x = how._horner(g, own, w, right, outer, not how.transposed)
+        if needed.own or needed.outer:
+            of_own = paired(g, x, how.trials, by_row=needed.outer or own.size(0) != 1)
+        if needed.outer:
+            of_outer = ((paired(g, y, how.trials) - own * of_own) / outer).masked_fill(outer == 0, 0)
+        if of_own is not None:
+            of_own = of_own.sum_to_size(own.shape)
+        factors = zip((of_own, of_w, of_outer, of_right), (own, w, outer, right), strict=True)
+        return None, of_x, *(grad if grad is None else grad.to(factor.dtype) for grad, factor in factors)
+
+
+def _by_autograd(ctx: Any, needed: tuple[bool, ...], g: Tensor, x: Tensor | None, *others: Any) -> list[Tensor | None]:
+    """The gradients as functions that can be differentiated again."""
+    if x is None:  # only its own gradient is asked for, which is the same wherever it stands
+        shape, dtype, device = ctx.like
+        x = torch.zeros(shape, dtype=dtype, device=device, requires_grad=True)
+    inputs = (x, *others)
+    wanted = [i for i, asked in enumerate(needed) if asked]
+    found = torch.autograd.grad(ctx.how.again(ctx.how, *inputs), [inputs[i] for i in wanted], g, create_graph=True)
+    grads: list[Tensor | None] = [None] * len(inputs)
+    for i, grad in zip(wanted, found, strict=True):
+        grads[i] = grad
+    return grads
+
+
+def _product(a: Tensor | None, b: Tensor | None) -> Any:
+    """a ⊙ b, where None is 1."""
+    if a is None or b is None:
+        return a if b is None else b
+    return a * b
+
+
+def _scaled(x: Tensor, factor: Tensor, trials: int) -> Tensor:
+    """factor ⊙ x for a factor (N or 1, S)."""
+    return (x.view(x.size(0), trials, x.size(1) // trials) * factor.unsqueeze(-1)).view_as(x).to(x.dtype)
+
+
+def _weighed(dots: Tensor, factor: Tensor | None) -> Tensor:
+    """The sum over the rows of factor ⊙ dots, (1, S)."""
+    return dots.sum(0, keepdim=True) if factor is None else (dots * factor).sum(0, keepdim=True)
+
+
+def _given(tensor: Tensor | None) -> Tensor:
+    assert tensor is not None
+    return tensor

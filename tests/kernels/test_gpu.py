@@ -1,0 +1,188 @@
+"""The Triton kernels: through Triton's interpreter where there is no GPU, in small; on one, in full."""
+
+import pytest
+import torch
+from graphs import graphs
+from hypothesis import given, settings
+
+pytest.importorskip("triton")
+
+from panconv import MET, Adjacency, Walks, kernels
+from panconv.csr import CSR
+from panconv.kernels import gpu, plain, schedule
+from panconv.spmm import spmm
+from panconv.testing import assert_operator, close
+
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+
+
+@pytest.fixture(autouse=True)
+def everywhere(monkeypatch):
+    """Triton's kernels for every tensor, also those that are not on a GPU; rows count as long from 4 entries on."""
+    monkeypatch.setattr(kernels, "_gpu", lambda x: gpu)
+    short(monkeypatch)
+
+
+def short(monkeypatch):
+    monkeypatch.setattr(schedule, "LONG", 4)
+    monkeypatch.setattr(gpu, "LONG", 4)
+    schedule._made.clear()
+
+
+def star(hub=11, directed=False):
+    """Node 0 hears from `hub` others, node 1 from nobody but 0, the last node is alone."""
+    out = torch.stack([torch.arange(1, hub + 1), torch.zeros(hub, dtype=torch.long)])
+    edge_index = out if directed else torch.cat([out, out.flip(0)], 1)
+    weight = torch.rand(edge_index.size(1), dtype=torch.float64) + 0.1
+    return Adjacency.from_edge_index(edge_index, weight, hub + 2).to(DEVICE)
+
+
+def test_rows_are_cut_into_chunks_that_cover_them():
+    crow = torch.tensor([0, 3, 3, 12, 16, 21], dtype=torch.int32)
+    made = schedule.schedule_of(crow)
+    assert made.rows.tolist() == [2, 4]
+    assert made.first.tolist() == [0, 3, 5]
+    assert made.row.tolist() == [2, 2, 2, 4, 4]
+    assert made.start.tolist() == [3, 7, 11, 16, 20]
+    assert made.end.tolist() == [7, 11, 12, 20, 21]
+    assert schedule.schedule_of(crow) is made
+    assert all(part.dtype == torch.int32 for part in made)
+
+
+def test_a_schedule_goes_with_its_pattern():
+    crow = torch.tensor([0, 9])
+    schedule.schedule_of(crow)
+    assert len(schedule._made) == 1
+    del crow
+    assert len(schedule._made) == 0
+
+
+@given(graphs())
+@settings(max_examples=12)
+def test_product_on_any_graph(graph):
+    adj = Adjacency.from_edge_index(graph.edge_index, graph.edge_weight, graph.num_nodes).to(DEVICE)
+    x = torch.randn(graph.num_nodes, 3, dtype=torch.float64, device=DEVICE)
+    close(spmm(*adj.operands(torch.float64), x).cpu(), graph.dense() @ x.cpu())
+
+
+def factors(*names, R, S):
+    shapes = {"right": (R, S), "scale": (1, S), "keep": (R, S), "hold": (1, S), "add": (R, S)}
+    return {name: torch.randn(shapes[name], dtype=torch.float64, device=DEVICE) for name in names}
+
+
+@pytest.mark.parametrize("trials", [1, 3])
+@pytest.mark.parametrize("width", [1, 5, 130])
+@pytest.mark.parametrize("value", [True, False])
+def test_a_step_with_all_that_surrounds_it(trials, width, value):
+    if width == 130 and not value:
+        pytest.skip("the columns do not meet the values")
+    adj = star()
+    crow, col, values = adj.operands(torch.float64)[0]
+    part = (crow, col, values if value else None)
+    R, K = adj.num_nodes, trials * width
+    x, y0, base, dot = (torch.randn(R, K, dtype=torch.float64, device=DEVICE) for _ in range(4))
+    for names in [(), ("right",), ("scale",), ("keep",), ("hold", "add"), ("right", "scale", "keep", "hold", "add")]:
+        given_factors = factors(*names, R=R, S=trials)
+        options = {"trials": trials, "dot": dot, **given_factors}
+        options |= {"y0": y0} if "keep" in names else {}
+        options |= {"base": base} if "add" in names else {}
+        ours = kernels.step(*part, x, **options)
+        theirs = plain.step(
+            *part,
+            x,
+            *(options.get(n) for n in ("right", "scale", "y0", "keep", "base", "hold", "add", "dot")),
+            True,
+            trials,
+        )
+        for mine, expected in zip(ours, theirs, strict=True):
+            assert (mine is None) == (expected is None)
+            if mine is not None:
+                close(mine, expected)
+
+
+def test_a_running_sum_without_hold_is_added_to_in_place():
+    adj = star()
+    part = adj.operands(torch.float64)[0]
+    x, base = (torch.randn(adj.num_nodes, 3, dtype=torch.float64, device=DEVICE) for _ in range(2))
+    add = torch.tensor([[2.0]], dtype=torch.float64, device=DEVICE)
+    expected = base + 2 * (adj.to_dense(torch.float64) @ x)
+    found = kernels.step(*part, x, base=base, add=add, store=False)
+    assert found.running is base
+    assert found.out is None
+    close(base, expected)
+
+
+def test_gradients_of_edge_values():
+    adj = star(directed=True)
+    crow, col, value = adj.operands(torch.float64)[0]
+    for K in (1, 3, 200):
+        g, x = (torch.randn(adj.num_nodes, K, dtype=torch.float64, device=DEVICE) for _ in range(2))
+        close(gpu.sampled(crow, col, g, x), (g[adj.row] * x[col.long()]).sum(-1))
+        close(plain.sampled(crow, col, g, x), (g[adj.row] * x[col.long()]).sum(-1))
+    value = value.clone().requires_grad_()
+    a_t = adj.operands(torch.float64)[1]
+    y = spmm(CSR(crow, col, value), a_t, x)
+    y.backward(g)
+    close(value.grad, (g[adj.row] * x[col.long()]).sum(-1))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+def test_half_precision_is_added_in_float32(dtype):
+    adj = star(hub=200)
+    a, a_t = adj.operands(torch.float32)
+    x = torch.rand(adj.num_nodes, 4, device=DEVICE).to(dtype)
+    exact = adj.to_dense(torch.float64) @ x.double()
+    y = spmm(CSR(a.crow, a.col, a.value), a_t, x)
+    assert y.dtype == dtype
+    # One rounding at the end, not one an edge.
+    torch.testing.assert_close(y.double(), exact, rtol=torch.finfo(dtype).eps, atol=1e-6)
+    M = MET(Walks(adj, 3), [0.5, 0.25, 0.125, 0.125], method=1)
+    z = M @ x
+    assert z.dtype == dtype
+    expected = M @ x.double()
+    torch.testing.assert_close(z.double(), expected, rtol=4 * torch.finfo(dtype).eps, atol=1e-6)
+
+
+@pytest.mark.parametrize("method", range(1, 10))
+def test_every_method_by_the_laws_of_an_operator(method):
+    adj = star(hub=6, directed=method in (3, 8))
+    M = MET(Walks(adj, 3), method=method)
+    M.weights.to(torch.float64)
+    assert_operator(M, device=DEVICE)
+
+
+@pytest.mark.parametrize("method", [1, 2, 3, 5])
+@pytest.mark.parametrize("memory", [None, "low"])
+@pytest.mark.parametrize("trials", [None, 2])
+def test_gradients_of_path_weights(method, memory, trials, monkeypatch):
+    from panconv.weights import weights_from
+
+    adj = star(hub=6)
+    weights = weights_from("boltzmann" if method < 3 else "free", 3, trials).to(DEVICE, torch.float64)
+    shape = (adj.num_nodes, 4) if trials is None else (adj.num_nodes, trials, 2)
+    x = torch.randn(*shape, dtype=torch.float64, device=DEVICE, requires_grad=True)
+    g = torch.randn_like(x)
+
+    def gradients():
+        y = MET(Walks(adj, 3), weights, method, memory) @ x
+        return y, *torch.autograd.grad(y, [x, *weights.parameters()], g)
+
+    ours = gradients()
+    monkeypatch.setattr(kernels, "_gpu", lambda x: None)
+    for mine, expected in zip(ours, gradients(), strict=True):
+        close(mine, expected)
+
+
+def test_the_same_bits_on_every_run():
+    adj = star(hub=300)
+    a, a_t = adj.operands(torch.float32)
+    x = torch.randn(adj.num_nodes, 16, device=DEVICE)
+    assert torch.equal(spmm(a, a_t, x), spmm(a, a_t, x))
+
+
+def test_without_triton_torch_gives_the_same(monkeypatch):
+    adj = star()
+    x = torch.randn(adj.num_nodes, 3, dtype=torch.float64, device=DEVICE)
+    ours = spmm(*adj.operands(torch.float64), x)
+    monkeypatch.setattr(kernels, "_gpu", lambda x: None)
+    close(spmm(*adj.operands(torch.float64), x), ours)
