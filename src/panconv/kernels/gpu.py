@@ -27,35 +27,60 @@ def _factor(pointer, row, row_stride, trial, TRIALS: tl.constexpr):  # type: ign
 
 
 @triton.jit
+def _sent(  # type: ignore[no-untyped-def]
+    col, value, x, right, right_stride, K: tl.constexpr, entry, there, column, live, trial,
+    WEIGHTED: tl.constexpr, RIGHT: tl.constexpr, TRIALS: tl.constexpr, WIDE: tl.constexpr, TAIL: tl.constexpr,
+    ACC: tl.constexpr, BLOCK_F: tl.constexpr,
+):  # fmt: skip
+    """value · right[col] · x[col] of a block of entries, (BLOCK_E, BLOCK_F); masks only where they are needed."""
+    node = tl.load(col + entry, mask=there, other=0) if TAIL else tl.load(col + entry)
+    if WIDE:
+        node = node.to(tl.int64)
+    place = x + node[:, None] * K + column[None, :]
+    if K % BLOCK_F != 0:
+        sent = tl.load(place, mask=there[:, None] & live[None, :], other=0.0).to(ACC)
+    elif TAIL:
+        sent = tl.load(place, mask=there[:, None], other=0.0).to(ACC)
+    else:
+        sent = tl.load(place).to(ACC)
+    if RIGHT:
+        if TRIALS:
+            sent *= tl.load(right + node[:, None] * right_stride + trial[None, :])
+        else:
+            sent *= tl.load(right + node * right_stride)[:, None]
+    if WEIGHTED:
+        weight = tl.load(value + entry, mask=there, other=0.0) if TAIL else tl.load(value + entry)
+        sent *= weight.to(ACC)[:, None]
+    return sent
+
+
+@triton.jit
 def _gathered(  # type: ignore[no-untyped-def]
-    col, value, x, right, right_stride, K, begin, end, column, live, trial,
+    col, value, x, right, right_stride, K: tl.constexpr, begin, end, column, live, trial,
     WEIGHTED: tl.constexpr, RIGHT: tl.constexpr, TRIALS: tl.constexpr, WIDE: tl.constexpr,
     ACC: tl.constexpr, BLOCK_E: tl.constexpr, BLOCK_F: tl.constexpr,
 ):  # fmt: skip
     """Σ value · right[col] · x[col] over the entries from begin to end, (BLOCK_F,)."""
     total = tl.zeros((BLOCK_E, BLOCK_F), ACC)
-    for e in range(begin, end, BLOCK_E):
+    full = begin + (end - begin) // BLOCK_E * BLOCK_E
+    for e in range(begin, full, BLOCK_E):  # without a mask: a fifth faster in half precision
         entry = e + tl.arange(0, BLOCK_E)
-        there = entry < end
-        node = tl.load(col + entry, mask=there, other=0)
-        if WIDE:
-            node = node.to(tl.int64)
-        both = there[:, None] & live[None, :]
-        sent = tl.load(x + node[:, None] * K + column[None, :], mask=both, other=0.0).to(ACC)
-        if RIGHT:
-            if TRIALS:
-                sent *= tl.load(right + node[:, None] * right_stride + trial[None, :], mask=both, other=0.0)
-            else:
-                sent *= tl.load(right + node * right_stride, mask=there, other=0.0)[:, None]
-        if WEIGHTED:
-            sent *= tl.load(value + entry, mask=there, other=0.0).to(ACC)[:, None]
-        total += sent
+        total += _sent(
+            col, value, x, right, right_stride, K, entry, entry < end, column, live, trial,
+            WEIGHTED, RIGHT, TRIALS, WIDE, False, ACC, BLOCK_F,
+        )  # fmt: skip
+    if full < end:
+        entry = full + tl.arange(0, BLOCK_E)
+        total += _sent(
+            col, value, x, right, right_stride, K, entry, entry < end, column, live, trial,
+            WEIGHTED, RIGHT, TRIALS, WIDE, True, ACC, BLOCK_F,
+        )  # fmt: skip
     return tl.sum(total, 0)
 
 
 @triton.jit
 def _finished(  # type: ignore[no-untyped-def]
-    total, row, R, K, column, live, trial, tile,
+    total, row, R, K: tl.constexpr, column, live, trial, tile,
     out, scale, scale_stride, y0, keep, keep_stride,
     running, base, hold, hold_stride, add, add_stride, other, dots,
     TRIALS: tl.constexpr, STORE: tl.constexpr, SCALE: tl.constexpr, KEEP: tl.constexpr, RUN: tl.constexpr,
@@ -81,7 +106,7 @@ def _finished(  # type: ignore[no-untyped-def]
 
 @triton.jit
 def _rows(  # type: ignore[no-untyped-def]
-    crow, col, value, x, right, right_stride, R, K, width, chunks, chunk_start, chunk_end, partial,
+    crow, col, value, x, right, right_stride, R, K: tl.constexpr, width, chunks, chunk_start, chunk_end, partial,
     out, scale, scale_stride, y0, keep, keep_stride,
     running, base, hold, hold_stride, add, add_stride, other, dots,
     WEIGHTED: tl.constexpr, RIGHT: tl.constexpr, TRIALS: tl.constexpr, STORE: tl.constexpr, SCALE: tl.constexpr,
@@ -118,7 +143,7 @@ def _rows(  # type: ignore[no-untyped-def]
 
 @triton.jit
 def _joined(  # type: ignore[no-untyped-def]
-    long_rows, first, partial, R, K, width,
+    long_rows, first, partial, R, K: tl.constexpr, width,
     out, scale, scale_stride, y0, keep, keep_stride,
     running, base, hold, hold_stride, add, add_stride, other, dots,
     TRIALS: tl.constexpr, STORE: tl.constexpr, SCALE: tl.constexpr, KEEP: tl.constexpr, RUN: tl.constexpr,
@@ -194,14 +219,12 @@ class _Tile(NamedTuple):
     warps: int
 
 
-def _tile(K: int, x: Tensor, nnz: int, rows: int) -> _Tile:
+def _tile(K: int, nnz: int, rows: int) -> _Tile:
     """Entries and columns of a tile: as many rows of x in flight as registers hold, and no more than a row has."""
     columns = min(triton.next_power_of_2(K), _WIDEST)
-    size = x.element_size()
-    budget = {16: 512, 32: 512, 64: 512 if size >= 4 else 256}.get(columns, 256 if columns > 64 else 512)
-    entries = max(1, budget // columns)
+    entries = max(2, 256 // columns)
     usual = triton.next_power_of_2(max(1, round(nnz / max(rows, 1))))
-    return _Tile(max(1, min(entries, 32, 2 * usual)), columns, 1)
+    return _Tile(min(entries, 32, 2 * usual), columns, 1)
 
 
 def step(
@@ -227,7 +250,7 @@ def step(
     if R == 0 or K == 0:
         return None if dot is None else x.new_zeros(R, dtype=accurate(x))
     plan, trials = schedule_of(crow), width != K
-    tile = _tile(K, x, col.numel(), R)
+    tile = _tile(K, col.numel(), R)
     tiles = triton.cdiv(K, tile.columns)
     acc = accurate(x)
     chunks, split = plan.row.numel(), plan.row.numel() > 0
@@ -268,7 +291,7 @@ def sampled(crow: Tensor, col: Tensor, g: Tensor, x: Tensor) -> Tensor:
     out = torch.zeros(col.numel(), dtype=accurate(x), device=x.device)
     if R == 0 or K == 0:
         return out.to(x.dtype)
-    plan, tile = schedule_of(crow), _tile(K, x, col.numel(), R)
+    plan, tile = schedule_of(crow), _tile(K, col.numel(), R)
     chunks = plan.row.numel()
     acc = tl.float64 if x.dtype == torch.float64 else tl.float32
     _entries[(chunks + R,)](
