@@ -180,7 +180,8 @@ class _Sum(torch.autograd.Function):
             return None, *_by_autograd(ctx, needed, g, x, own, w, outer, right)
         g = g.contiguous()
         of_x = of_own = of_w = of_outer = of_right = None
-        x = x if x is None else x.contiguous()
+        if x is not None:
+            x = x.contiguous()
         if needed.w and not how.by_node and not how.low_memory:
             of_x, of_w, of_right = how._backward_by_number(g, x, own, w, outer, right)
         else:
