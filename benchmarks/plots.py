@@ -68,6 +68,8 @@ def time_against_edges(records: Records) -> Figure | None:
 
 def memory_against_edges(records: Records) -> Figure | None:
     found = [r for r in records if r["what"] == "operator"]
+    if not found:
+        return None
     figure, axes = plt.subplots(figsize=(5, 3.6))
     edges = [r["entries"] for r in found]
     total = [(r["peak_bytes"] + r["graph_bytes"]) / 2**20 for r in found]
