@@ -96,7 +96,7 @@ def at(
         return lambda: both(peer if fresh else peer.prepare(graph), graph, x, gradient, fresh)
 
     made, failed = prepared({who: maker(peer) for who, peer in others.items() if who not in errors})
-    timings = timed({**functions, **made}, setup.device, setup.seconds)
+    timings = timed({**functions, **made}, setup.device, setup.seconds / (2 if sweep else 1))
     timings |= {who: Timing(None, 0, error) for who, error in {**errors, **failed}.items()}
     common = {
         "benchmark": "whole",
