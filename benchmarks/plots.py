@@ -62,7 +62,8 @@ def time_against_edges(records: Records) -> Figure | None:
         right.annotate("past the caches", (min(past), 0.03), xycoords=("data", "axes fraction"), fontsize=8)
     _label(left, "stored edges", "ms", "Time")
     _label(right, "stored edges", "ns per stored edge", "Time per edge")
-    left.legend(frameon=False, fontsize=8)
+    left.legend(frameon=False, fontsize=8, loc="upper left")
+    left.margins(y=0.25)
     return figure
 
 
@@ -88,7 +89,7 @@ def time_against(key: str, word: str) -> Callable[[Records], Figure | None]:
         swept = [r for r in records if r.get("sweep") == key]
         if not swept:
             return None
-        figure, axes = plt.subplots(figsize=(5.4, 3.8))
+        figure, axes = plt.subplots(figsize=(7, 3.8))
         for who in dict.fromkeys(str(r["who"]) for r in swept):
             found = [r for r in swept if r["who"] == who]
             width = 2.2 if who == OURS else 1.2
@@ -101,7 +102,7 @@ def time_against(key: str, word: str) -> Callable[[Records], Figure | None]:
             axes.xaxis.set_major_formatter("{x:g}")
         other = f"L = {swept[0]['L']}" if key == "F" else f"F = {swept[0]['F']}"
         _label(axes, word, "ms, forward + backward", f"{swept[0]['graph']}, {other}")
-        axes.legend(frameon=False, fontsize=7)
+        axes.legend(frameon=False, fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5))
         return figure
 
     return picture
@@ -112,7 +113,7 @@ def peak_memory(records: Records) -> Figure | None:
     names = [f"{r['who']}, method {r['method']}" + ", low" * (r["memory"] == "low") for r in records]
     axes.barh(names, [r["units"] for r in records], color=[_colour(str(r["who"])) for r in records], height=0.6)
     for i, r in enumerate(records):
-        axes.text(r["units"], i, f" {r['units']:.1f}", va="center", fontsize=8)
+        axes.text(0, i, f" {r['units']:.1f}", va="center", fontsize=8, color="white")
         if "goal" in r:
             axes.plot([r["goal"]] * 2, [i - 0.4, i + 0.4], color="black", lw=1.5)
     axes.invert_yaxis()
@@ -128,7 +129,10 @@ def roofline(records: Records) -> Figure | None:
     cases = list(dict.fromkeys((r["graph"], r["F"], r["dtype"]) for r in records))
     who = list(dict.fromkeys(str(r["who"]) for r in records))
     figure, both = plt.subplots(2, 1, figsize=(max(6.0, 0.95 * len(cases)), 6.4), sharex=True)
-    counts = (("of_copy_per_edge", "a row per edge (no cache)"), ("of_copy_per_node", "a row per node (ideal cache)"))
+    counts = (
+        ("of_copy_per_edge", "a row of X per edge, as if there were no cache"),
+        ("of_copy_per_node", "a row of X per node, as if the cache were perfect"),
+    )
     for axes, (key, count) in zip(both, counts, strict=True):
         for i, name in enumerate(who):
             found = {(r["graph"], r["F"], r["dtype"]): r[key] for r in records if r["who"] == name}
@@ -137,11 +141,11 @@ def roofline(records: Records) -> Figure | None:
                 at, [found[case] for case in cases if case in found], 0.8 / len(who), color=_colour(name), label=name
             )
         axes.axhline(1, color="black", lw=1)
-        _label(axes, "", "of the copy bandwidth", f"Each gathered row counted once: {count}")
+        _label(axes, "", "of the copy bandwidth", f"Bytes counted with {count}")
     short = {"float32": "fp32", "bfloat16": "bf16"}
     names = [f"{graph.replace(', ', chr(10))}\nF = {F}, {short.get(dtype, dtype)}" for graph, F, dtype in cases]
     both[1].set_xticks(range(len(cases)), names, fontsize=6.5, rotation=0 if len(cases) < 8 else 45)
-    both[0].legend(frameon=False, fontsize=7, ncols=len(who))
+    both[0].legend(frameon=False, fontsize=7, ncols=len(who), loc="lower center", bbox_to_anchor=(0.5, 1.08))
     return figure
 
 

@@ -25,7 +25,7 @@ def measure(setup: Setup) -> Iterator[Record]:
             yield from at(power_law(N, E, setup.device), F, dtype, setup)
     for ordered in (False, True):
         for dtype in dtypes:
-            for F in widths[-2:]:
+            for F in setup.pick(quick=(16,), cpu=(64,), cuda=(64, 128)):
                 yield from at(communities(N, E, setup.device, ordered), F, dtype, setup)
 
 

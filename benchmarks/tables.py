@@ -281,7 +281,8 @@ def page(folders: Iterable[Path], pictures: Path | None = None, beside: Path | N
         results = read(folder)
         if not results:
             continue
-        parts += [f"### {folder.name}", "", machine_in_words(results[0].machine) + ".", ""]
+        machine = results[0].machine
+        parts += [f"### {machine.get('gpu') or machine['cpu']}", "", machine_in_words(machine) + ".", ""]
         parts += [markdown(goals_table(results)), ""] if goals_table(results).rows else []
         for result in results:
             parts += [markdown(table) for table in tables(result)]
