@@ -8,7 +8,7 @@ import torch
 from graphs import Graph, communities, power_law
 from measure import OURS, Timing, forget, timed
 from peers import products
-from records import Record, Setup, compared, difference, prepared
+from records import Record, Setup, checked, compared, prepared
 from roofline import Product
 
 from panconv.spmm import spmm
@@ -63,5 +63,5 @@ def at(graph: Graph, F: int, dtype: torch.dtype, setup: Setup) -> Iterator[Recor
         if record["ms"] is not None:
             record |= bytes_of.fractions(record["ms"], setup.bandwidth)
             if record["who"] != OURS:
-                record["difference"] = difference(functions[record["who"]](), reference)
+                record = checked(record, [functions[record["who"]]()], [reference])
         yield record

@@ -9,7 +9,7 @@ from goals import EACH, LOOP, POWERS, PROPAGATE
 from graphs import Graph, citations, molecules, power_law, size
 from measure import OURS, Timing, forget, free_bytes, timed
 from peers import CSRLoop, ExplicitPowers, Operator, Propagate, SummedPowers, SymmetricLoop, entries_of_power
-from records import Record, Setup, compared, difference, prepared
+from records import Record, Setup, checked, compared, prepared
 from torch import Tensor, nn
 
 from panconv import MET, Adjacency, Free, Walks
@@ -112,8 +112,7 @@ def at(
     reference = functions[OURS]()
     for record in compared(timings, common, setup):
         if record["who"] in made and record["ms"] is not None:
-            results = made[record["who"]]()
-            record["difference"] = max(map(difference, results, reference))
+            record = checked(record, made[record["who"]](), reference)
         yield record
 
 
