@@ -13,13 +13,14 @@ import json
 import sys
 import time
 import traceback
+from collections.abc import Iterator
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
 import torch
 from measure import describe, forget, in_a_line, slug
-from records import Setup
+from records import Record, Setup
 from tables import ORDER, Result, goals_table, machine_in_words, tables, text, write
 
 HERE = Path(__file__).parent
@@ -29,14 +30,23 @@ SCHEMA = 1
 def measured(name: str, setup: Setup, machine: dict[str, object]) -> Result:
     """One benchmark, as far as it gets."""
     began, error = time.perf_counter(), None
-    records: list[dict[str, object]] = []
+    records: list[Record] = []
     try:
-        records.extend(import_module(name).measure(setup))  # what came before an error stays
+        records.extend(_shown(name, import_module(name).measure(setup)))  # what came before an error stays
     except Exception as failure:
         traceback.print_exc(file=sys.stdout)
         error = in_a_line(failure)
     forget(setup.device)
     return Result(name, machine, records, error, time.perf_counter() - began)
+
+
+def _shown(name: str, records: Iterator[Record]) -> Iterator[Record]:
+    """The records as they come, with a line that follows them where somebody looks on."""
+    for record in records:
+        if sys.stderr.isatty():
+            case = ", ".join(str(record[key]) for key in ("graph", "F", "who") if key in record)
+            print(f"\r{name}: {case:<90.90}", end="\r", file=sys.stderr, flush=True)
+        yield record
 
 
 def as_json(result: Result, quick: bool) -> str:
