@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -152,3 +153,46 @@ def test_peak_and_held_bytes(scripts):
     assert measure.held_bytes({"a": [kept, kept[:10]], "b": (kept.double(),)}) == 4000 + 8000
     # Two tensors of 4 MB at once, of which the first is let go before the third is made.
     assert measure.peak_bytes(lambda: torch.ones(1_000_000).add(1).mul(2), cpu) == pytest.approx(8_000_000, abs=1000)
+
+
+def test_an_error_of_ours_is_told_and_what_came_before_it_stays(scripts, monkeypatch, capsys):
+    suite, records = scripts("suite"), scripts("records")
+
+    def measure(setup):
+        yield {"benchmark": "broken", "who": "panconv"}
+        raise ValueError("a kernel went wrong")
+
+    monkeypatch.setitem(sys.modules, "broken", SimpleNamespace(measure=measure))
+    result = suite.measured("broken", records.Setup(torch.device("cpu"), 1.0, 1), {})
+    assert result.records == [{"benchmark": "broken", "who": "panconv"}]
+    assert result.error == "a kernel went wrong"
+    assert "Traceback" in capsys.readouterr().out
+
+
+GRAPHS = """
+import numpy as np, scipy.sparse as sp, torch
+from graphs import communities, molecules, power_law
+from peers import entries_of_power
+
+cpu = torch.device("cpu")
+def matrix(graph):
+    return sp.coo_matrix((np.ones(graph.entries), graph.edge_index.numpy()), (graph.num_nodes,) * 2).tocsr()
+for graph in (power_law(3000, 30_000, cpu), communities(3000, 30_000, cpu, True), molecules(9, cpu)):
+    A = matrix(graph)
+    assert A.max() == 1 and A.diagonal().sum() == 0 and (A != A.T).nnz == 0, graph.name
+    assert graph.adj.is_symmetric and graph.adj.num_edges == A.nnz
+degree = np.sort(np.asarray(matrix(power_law(3000, 30_000, cpu)).sum(1)).ravel())[::-1]
+assert 1.5 < degree[50:150].mean() / degree[350:450].mean() < 2.5  # rank 100 over rank 400, ^-1/2: about 2
+inside = [(g.edge_index[0] // 500 == g.edge_index[1] // 500).float().mean()
+          for g in (communities(3000, 30_000, cpu, True), communities(3000, 30_000, cpu, False))]
+assert inside[0] > 0.9 and inside[1] < 0.3
+graph = molecules(9, cpu)
+walks = (matrix(graph) + sp.eye(graph.num_nodes)) ** 3
+assert entries_of_power(graph, 3, sample=graph.num_nodes) == walks.nnz
+"""
+
+
+def test_graphs_are_what_their_names_say(tmp_path):
+    (tmp_path / "check.py").write_text(f"import sys; sys.path.insert(0, {str(BENCHMARKS)!r})\n" + GRAPHS)
+    done = script(tmp_path / "check.py")
+    assert done.returncode == 0, done.stderr
