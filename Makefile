@@ -35,6 +35,8 @@ format: install
 	$(BIN)/ruff format .
 
 bench: install
+	$(BIN)/python benchmarks/suite.py
+	$(BIN)/python benchmarks/tables.py --write docs/speed.md
 	$(BIN)/python benchmarks/layer.py
 	$(BIN)/python benchmarks/trials.py
 	$(BIN)/python benchmarks/grid.py

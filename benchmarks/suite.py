@@ -1,0 +1,89 @@
+"""Everything this machine can measure: products, whole operators, memory, growth; tables, JSON and plots.
+
+    python benchmarks/suite.py [--device cuda] [--only product,whole] [--out benchmarks/results] [--quick]
+
+Finds by itself what there is: a GPU, CuPy, Matplotlib. A peer that cannot run is named in the table and the rest goes
+on. The clock is the median of many samples, all functions in turn, in one process.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+import traceback
+from collections.abc import Iterator
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+
+import torch
+from measure import describe, forget, in_a_line, slug
+from records import Record, Setup
+from tables import ORDER, Result, goals_table, machine_in_words, tables, text, write
+
+HERE = Path(__file__).parent
+SCHEMA = 1
+
+
+def measured(name: str, setup: Setup, machine: dict[str, object]) -> Result:
+    """One benchmark, as far as it gets."""
+    began, error = time.perf_counter(), None
+    records: list[Record] = []
+    try:
+        records.extend(_shown(name, import_module(name).measure(setup)))  # what came before an error stays
+    except Exception as failure:
+        traceback.print_exc(file=sys.stdout)
+        error = in_a_line(failure)
+    forget(setup.device)
+    return Result(name, machine, records, error, time.perf_counter() - began)
+
+
+def _shown(name: str, records: Iterator[Record]) -> Iterator[Record]:
+    """The records as they come, with a line that follows them where somebody looks on."""
+    for record in records:
+        if sys.stderr.isatty():
+            case = ", ".join(str(record[key]) for key in ("graph", "F", "who") if key in record)
+            print(f"\r{name}: {case:<90.90}", end="\r", file=sys.stderr, flush=True)
+        yield record
+
+
+def as_json(result: Result, quick: bool) -> str:
+    known = {"schema": SCHEMA, "quick": quick, **result._asdict()}
+    return json.dumps({key: known[key] for key in sorted(known)}, indent=1, ensure_ascii=False) + "\n"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    parser.add_argument("--only", default=",".join(ORDER), help=f"some of {','.join(ORDER)}")
+    parser.add_argument("--out", type=Path, default=HERE / "results")
+    parser.add_argument("--plots", type=Path, default=HERE.parent / "docs/images/speed")
+    parser.add_argument("--quick", action="store_true", help="small sizes, to see that all of it runs")
+    options = parser.parse_args()
+    names = options.only.split(",")
+    if unknown := set(names) - set(ORDER):
+        parser.error(f"--only takes some of {','.join(ORDER)}, got {','.join(sorted(unknown))}")
+
+    device = torch.device(options.device)
+    machine = describe(device)
+    folder = options.out / (slug(machine) + "-quick" * options.quick)
+    setup = Setup(device, machine["copy_bytes_per_s"], machine["cache_bytes"], options.quick)
+    print(machine_in_words(machine), flush=True)
+    results = []
+    for name in names:
+        result = measured(name, setup, machine)
+        results.append(result)
+        write(folder / f"{name}.json", as_json(result, options.quick))
+        print(*("\n" + text(table) for table in tables(result)), f"  ({result.seconds:.0f} s)", sep="\n", flush=True)
+    print("\n" + text(goals_table(results)))
+    print(f"\nwritten to {folder}")
+    if find_spec("matplotlib"):
+        drawn = import_module("plots").draw(folder, options.plots)
+        print(f"drawn in {options.plots}: {', '.join(path.name for path in drawn)}")
+    return int(any(result.error for result in results))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,198 @@
+"""The benchmark suite runs, says what it measured, and counts bytes as a hand would."""
+
+import importlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+import panconv
+
+BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
+NAMES = ("product", "whole", "memory", "growth")
+MACHINE = {"device", "cpu", "cores", "threads", "torch", "pyg", "panconv", "cache_bytes", "copy_bytes_per_s"}
+COMMON = {"benchmark", "graph", "nodes", "entries", "who", "F"}
+
+
+@pytest.fixture
+def scripts(monkeypatch):
+    """Imports a script of the suite, and leaves no trace of it: some share their names with modules of the tests."""
+    before = set(sys.modules)
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    yield importlib.import_module
+    for name in set(sys.modules) - before:
+        if str(BENCHMARKS) in str(getattr(sys.modules[name], "__file__", "")):
+            del sys.modules[name]
+
+
+def script(name, *arguments):
+    path = os.pathsep.join([str(Path(panconv.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
+    command = [sys.executable, str(BENCHMARKS / name), *map(str, arguments)]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": path}
+    return subprocess.run(command, capture_output=True, text=True, env=environment)
+
+
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory):
+    """One quick run on the CPU: what it printed, where it wrote, where it drew."""
+    out = tmp_path_factory.mktemp("suite")
+    done = script("suite.py", "--quick", "--device", "cpu", "--out", out / "results", "--plots", out / "plots")
+    assert done.returncode == 0, done.stdout + done.stderr
+    (folder,) = (out / "results").iterdir()
+    return done.stdout, folder, out / "plots"
+
+
+def test_every_benchmark_leaves_flat_records(quick):
+    _, folder, _ = quick
+    assert sorted(path.name for path in folder.iterdir()) == sorted(f"{name}.json" for name in NAMES)
+    for name in NAMES:
+        result = json.loads((folder / f"{name}.json").read_text())
+        assert result["schema"] == 1
+        assert result["quick"] is True
+        assert result["error"] is None
+        assert set(result["machine"]) >= MACHINE
+        for record in result["records"]:
+            assert set(record) >= COMMON, record
+            assert record["benchmark"] == name
+            assert all(value is None or isinstance(value, (str, int, float)) for value in record.values())
+
+
+def test_ratios_are_those_of_the_times_and_all_sides_agree(quick):
+    _, folder, _ = quick
+    for name in ("product", "whole"):
+        records, ours = json.loads((folder / f"{name}.json").read_text())["records"], None
+        peers = set()
+        for record in records:
+            if record["who"] == "panconv":
+                ours = record["ms"]
+                assert ours > 0
+            elif record["error"] is None:
+                peers.add(record["who"])
+                assert record["ratio"] == pytest.approx(record["ms"] / ours)
+                assert record["difference"] < 1e-5
+        assert len(peers) >= 4
+
+
+def test_tables_name_every_peer_and_plots_are_drawn(quick):
+    printed, folder, plots = quick
+    for words in (
+        "One product",
+        "torch CSR (int32)",
+        "GPRGNN's scheme",
+        "as PANConv",
+        "Peak memory",
+        "Growth",
+        "Goals",
+    ):
+        assert words in printed
+    drawn = {path.name.removeprefix(folder.name + "-"): path for path in plots.iterdir()}
+    assert set(drawn) == {f"{n}.png" for n in ("edges", "memory-edges", "width", "length", "memory", "roofline")}
+    assert all(path.read_bytes()[:4] == b"\x89PNG" and path.stat().st_size > 10_000 for path in drawn.values())
+
+
+def test_tables_fill_a_page_between_its_markers(quick, tmp_path):
+    _, folder, plots = quick
+    page = tmp_path / "page.md"
+    page.write_text("before\n<!-- measured: begin -->\nold\n<!-- measured: end -->\nafter\n")
+    done = script("tables.py", folder, "--write", page, "--plots", plots)
+    assert done.returncode == 0, done.stderr
+    made = page.read_text()
+    assert made.startswith("before\n")
+    assert made.endswith("\nafter\n")
+    assert "old" not in made
+    assert "| graph | F | dtype | panconv |" in made
+    assert f"{folder.name}-roofline.png" in made
+    page.write_text("no markers")
+    assert "has no place for tables" in script("tables.py", folder, "--write", page).stderr
+    assert page.read_text() == "no markers"
+
+
+def test_bytes_of_a_product_by_hand(scripts):
+    # 3 nodes, 4 entries, int32 indices, float32 values: 4 pointers and 4 columns of 4 bytes, 4 values of 4 bytes.
+    product = scripts("roofline").Product(nodes=3, entries=4, F=2, item=4, value=4, index=4)
+    assert product.matrix() == 16 + 16 + 16
+    # 4 rows of 2 floats gathered and 3 written, or 3 read and 3 written.
+    assert product.per_edge() == 48 + 4 * 8 + 3 * 8
+    assert product.per_node() == 48 + 3 * 8 + 3 * 8
+    # 104 bytes in a microsecond, where a copy moves 52.
+    assert product.fractions(1e-3, 52e6)["of_copy_per_edge"] == pytest.approx(2.0)
+
+
+def test_a_peer_that_fails_is_named_and_ours_must_not(scripts):
+    measure, cpu = scripts("measure"), torch.device("cpu")
+
+    def fails():
+        raise RuntimeError("no such\nkernel")
+
+    timings = measure.timed({"panconv": lambda: None, "peer": fails}, cpu, seconds=0.001)
+    assert timings["peer"] == (None, 0, "no such kernel")
+    assert timings["panconv"].ms >= 0
+    with pytest.raises(RuntimeError, match="no such"):
+        measure.timed({"panconv": fails, "peer": lambda: None}, cpu, seconds=0.001)
+
+
+def test_the_goal_stands_beside_the_faster_variant(scripts):
+    records, goals, timing = scripts("records"), scripts("goals"), scripts("measure").Timing
+    setup = records.Setup(torch.device("cuda"), 1.0, 1)
+    times = {"panconv": 1.0, "torch CSR (int64)": 3.0, "torch CSR (int32)": 2.0, "CuPy": 1.0}
+    timings = {who: timing(ms, 3) for who, ms in times.items()}
+    common = {"benchmark": "product", "graph": goals.BIG, "F": 16, "dtype": "float32"}
+    found = {r["who"]: r for r in records.compared(timings, common, setup)}
+    assert (found["torch CSR (int32)"]["goal"], found["torch CSR (int32)"]["met"]) == (2.5, False)
+    assert not any("goal" in found[who] for who in ("panconv", "torch CSR (int64)", "CuPy"))
+
+
+def test_peak_and_held_bytes(scripts):
+    measure, cpu = scripts("measure"), torch.device("cpu")
+    kept = torch.ones(1000)
+    assert measure.held_bytes({"a": [kept, kept[:10]], "b": (kept.double(),)}) == 4000 + 8000
+    # Two tensors of 4 MB at once, of which the first is let go before the third is made.
+    assert measure.peak_bytes(lambda: torch.ones(1_000_000).add(1).mul(2), cpu) == pytest.approx(8_000_000, abs=1000)
+
+
+def test_an_error_of_ours_is_told_and_what_came_before_it_stays(scripts, monkeypatch, capsys):
+    suite, records = scripts("suite"), scripts("records")
+
+    def measure(setup):
+        yield {"benchmark": "broken", "who": "panconv"}
+        raise ValueError("a kernel went wrong")
+
+    monkeypatch.setitem(sys.modules, "broken", SimpleNamespace(measure=measure))
+    result = suite.measured("broken", records.Setup(torch.device("cpu"), 1.0, 1), {})
+    assert result.records == [{"benchmark": "broken", "who": "panconv"}]
+    assert result.error == "a kernel went wrong"
+    assert "Traceback" in capsys.readouterr().out
+
+
+GRAPHS = """
+import numpy as np, scipy.sparse as sp, torch
+from graphs import communities, molecules, power_law
+from peers import entries_of_power
+
+cpu = torch.device("cpu")
+def matrix(graph):
+    return sp.coo_matrix((np.ones(graph.entries), graph.edge_index.numpy()), (graph.num_nodes,) * 2).tocsr()
+for graph in (power_law(3000, 30_000, cpu), communities(3000, 30_000, cpu, True), molecules(9, cpu)):
+    A = matrix(graph)
+    assert A.max() == 1 and A.diagonal().sum() == 0 and (A != A.T).nnz == 0, graph.name
+    assert graph.adj.is_symmetric and graph.adj.num_edges == A.nnz
+degree = np.sort(np.asarray(matrix(power_law(3000, 30_000, cpu)).sum(1)).ravel())[::-1]
+assert 1.5 < degree[50:150].mean() / degree[350:450].mean() < 2.5  # rank 100 over rank 400, ^-1/2: about 2
+inside = [(g.edge_index[0] // 500 == g.edge_index[1] // 500).float().mean()
+          for g in (communities(3000, 30_000, cpu, True), communities(3000, 30_000, cpu, False))]
+assert inside[0] > 0.9 and inside[1] < 0.3
+graph = molecules(9, cpu)
+walks = (matrix(graph) + sp.eye(graph.num_nodes)) ** 3
+assert entries_of_power(graph, 3, sample=graph.num_nodes) == walks.nnz
+"""
+
+
+def test_graphs_are_what_their_names_say(tmp_path):
+    (tmp_path / "check.py").write_text(f"import sys; sys.path.insert(0, {str(BENCHMARKS)!r})\n" + GRAPHS)
+    done = script(tmp_path / "check.py")
+    assert done.returncode == 0, done.stderr
