@@ -35,7 +35,7 @@ def test_masks_have_their_density_and_share_nothing():
     position = random.position_hash(n, torch.device("cpu"))
     for p in (0.1, 0.4, 0.5, 0.9):
         keys = torch.cat([random.keys(torch.arange(10), 2, epoch) for epoch in range(20)])
-        masks = random.keep(position, keys[:, None], p).float()  # 200 trials and epochs
+        masks = random.kept(torch.ones(n), position, keys[:, None], p)  # 200 trials and epochs
         assert (masks.mean(1) - (1 - p)).abs().max() < 5 * (p * (1 - p) / n) ** 0.5
         correlation = torch.corrcoef(masks) - torch.eye(200)
         assert correlation.std() < 1.2 / n**0.5  # chance
@@ -43,4 +43,4 @@ def test_masks_have_their_density_and_share_nothing():
 
 def test_nothing_dropped_at_zero():
     position = random.position_hash(1000, torch.device("cpu"))
-    assert random.keep(position, random.keys(torch.tensor(1)), 0.0).all()
+    assert random.kept(torch.ones(1000), position, random.keys(torch.tensor(1)), 0.0).all()
