@@ -105,11 +105,11 @@ class _Dropped(SparseRows):
 
     def product(self, x: Tensor, transposed: bool) -> Tensor:
         """X·W (N, S, O) from W (S, F, O), or Xᵀ·g (S, F, O) from g (N, S, O), without the scale."""
-        (N, F), keys, O = self.shape, self._keys.reshape(-1), x.size(-1)
+        (N, F), keys, width = self.shape, self._keys.reshape(-1), x.size(-1)
         value = self._full.operands(x.dtype)[transposed].value
         position = self._pattern.positions()[transposed]
         S = keys.numel()
-        out = x.new_empty((S, F, O) if transposed else (N, S, O))
+        out = x.new_empty((S, F, width) if transposed else (N, S, width))
         for start, end in _blocks(S, value.numel(), x.device.type):
             kept = random.kept(value, position, keys[start:end, None], self._p).reshape(-1)
             pattern = self._pattern.side_by_side(end - start)
