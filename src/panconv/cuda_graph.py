@@ -68,3 +68,10 @@ def _recorded(
         torch.cuda.synchronize(device)
         return None
     return graph
+
+
+def may_look() -> bool:
+    """Whether a value may be looked at from the host: not while a step is traced by the compiler, or recorded."""
+    if torch.compiler.is_compiling():
+        return False
+    return not (torch.cuda.is_initialized() and torch.cuda.is_current_stream_capturing())
