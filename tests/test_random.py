@@ -59,6 +59,7 @@ def test_kept_is_the_comparison_of_words_and_follows_gradients(p):
     assert torch.equal(y, expected)
     g = torch.randn_like(y)
     assert torch.equal(*(torch.autograd.grad(out, x, g)[0] for out in (y, expected)))
+    assert torch.equal(random.kept(x, position, key[:, None], p, scale=1.5), 1.5 * y)
     assert torch.equal(random.kept(x.double(), position, key[:, None], p).float(), y)
     shared = torch.randn(20, 1, 30, requires_grad=True)
     (grad,) = torch.autograd.grad(random.kept(shared, position, key[:, None], p), shared, g)

@@ -57,7 +57,7 @@ class SparseRows:
 
     def _survivors(self, keys: Tensor, p: float) -> Tensor:
         position = self._pattern.positions()[0]
-        return random.kept(self.value, position, keys.unsqueeze(-1) if keys.dim() else keys, p) / (1 - p)
+        return random.kept(self.value, position, keys.unsqueeze(-1) if keys.dim() else keys, p, 1 / (1 - p))
 
     def to(self, device: torch.device | str) -> SparseRows:
         return SparseRows(self._pattern.to(device), self.value.to(device))
@@ -98,7 +98,7 @@ class _Dropped(SparseRows):
     def __matmul__(self, W: Tensor) -> Tensor:
         if torch.compiler.is_compiling() or is_transforming():
             return self.with_values(self.value) @ W
-        scaled = W / (1 - self._p)
+        scaled = W * (1 / (1 - self._p))
         if self._keys.dim():
             return _DroppedProduct.apply(scaled, self, False)
         return _DroppedProduct.apply(scaled.unsqueeze(0), self, False).squeeze(1)

@@ -45,7 +45,7 @@ class Dropout(nn.Module):
             keys = keys.reshape(-1, *[1] * (x.dim() - 2))
         if self._position.numel() != one.numel() or self._position.device != x.device:
             self._position = random.position_hash(one.numel(), x.device)
-        return random.kept(x, self._position.reshape(one), keys, self.p) * (1 / (1 - self.p))
+        return random.kept(x, self._position.reshape(one), keys, self.p, 1 / (1 - self.p))
 
     def extra_repr(self) -> str:
         return f"p={self.p}"
