@@ -10,7 +10,7 @@ import panconv
 PACKAGE = Path(panconv.__file__).parent
 # Each module may import those above it, and its own folder.
 ORDER = [
-    ["autodiff", "csr", "random", "validation", "files"],
+    ["autodiff", "csr", "cuda_graph", "random", "validation", "files"],
     ["graph", "kernels"],
     ["spmm", "series"],
     ["features", "weights", "saving", "data", "results"],
@@ -20,6 +20,7 @@ ORDER = [
     ["spectral"],
     ["nn", "testing", "transforms"],
     ["models"],
+    ["epoch"],
     ["train"],
     ["search", "walkers"],
     ["tasks"],

@@ -1,6 +1,7 @@
 import pytest
 import torch
 
+from panconv import features, random
 from panconv.features import SparseRows
 from panconv.testing import close
 
@@ -39,3 +40,48 @@ def test_gradients(x):
 def test_moves_and_takes_the_dtype_of_the_matrix(x):
     rows = SparseRows.of(x.float().to_sparse())
     assert (rows.to("cpu") @ torch.ones(5, 2, dtype=torch.float64)).dtype == torch.float64
+
+
+@pytest.mark.parametrize("block", [1, 40, 2**20])  # a trial, some, all at a time
+@pytest.mark.parametrize("trials", [None, 7])
+def test_dropped_values_are_used_as_they_are_found(x, block, trials, monkeypatch):
+    monkeypatch.setitem(features._BLOCK, "cpu", block)
+    rows, p = SparseRows.of(x.to_sparse()), 0.4
+    keys = random.keys(torch.arange(trials) if trials else torch.tensor(3), 1)
+    dropped = rows.dropped(keys, p)
+    S = () if trials is None else (trials,)
+    assert dropped.value.shape == (*S, rows.value.numel())
+    index = x.nonzero().T
+    dense = torch.zeros(*S, 6, 5, dtype=torch.float64)
+    dense[..., index[0], index[1]] = dropped.value
+    W = torch.randn(*S, 5, 3, dtype=torch.float64, requires_grad=True)
+    expected = (dense @ W).movedim(0, -2) if trials else dense @ W
+    close(dropped @ W, expected)
+    g = torch.randn_like(expected)
+    close(*(torch.autograd.grad(y, W, g)[0] for y in (dropped @ W, expected)))
+    assert torch.autograd.gradgradcheck(lambda W: dropped @ W, W)
+    close(torch.func.jvp(lambda W: dropped @ W, (W,), (W,))[1], expected)
+    again = rows.with_values(dropped.value).dropped(keys, p)  # the same mask once more
+    close(again.value, dropped.value / (1 - p))
+    close(dropped.dropped(keys, p).to("cpu").value, dropped.value / (1 - p))
+
+
+def test_a_gradient_in_the_values_goes_through_dropout(x):
+    rows, keys = SparseRows.of(x.to_sparse()), random.keys(torch.arange(3), 1)
+    value, W = rows.value.clone().requires_grad_(), torch.randn(3, 5, 2, dtype=torch.float64)
+    assert torch.autograd.gradcheck(lambda value: rows.with_values(value).dropped(keys, 0.5) @ W, value)
+
+
+def test_the_transposed_values_are_made_once(x, monkeypatch):
+    rows, made = SparseRows.of(x.to_sparse()), []
+    operands = features._Pattern.operands
+    monkeypatch.setattr(features._Pattern, "operands", lambda *a: made.append(1) or operands(*a))
+    W = torch.randn(4, 5, 3, dtype=torch.float64, requires_grad=True)
+    with torch.inference_mode():
+        assert (rows @ W).shape == (6, 4, 3)
+    (rows @ W).sum().backward()  # what inference made serves training
+    keys = random.keys(torch.arange(4), 1)
+    (rows.dropped(keys, 0.5) @ W).sum().backward()
+    assert len(made) == 1
+    rows @ W.float()
+    assert len(made) == 2

@@ -2,7 +2,7 @@ import pytest
 import torch
 from torch_geometric.data import Data
 
-from panconv import PAN, fit
+from panconv import PAN, fit, train
 
 
 def small(sparse=False, seed=0):
@@ -192,3 +192,33 @@ def test_other_dtypes_of_features_labels_and_weights():
 def test_the_best_of_one_is_itself():
     result = fit(model(None), small(), epochs=2)
     assert result.best() is result.model
+
+
+def test_looking_seldom_changes_nothing(monkeypatch):
+    """As on a GPU, where epochs go on after every trial has ended."""
+    settings = {"seeds": range(3), "epochs": 60, "patience": 4, "lr": 0.1}
+    often, told = fit(model(3), small(), **settings), []
+    monkeypatch.setitem(train._LOOK_EVERY, "cpu", 10)
+    seldom = fit(model(3), small(), callback=told.append, **settings)
+    assert max(often.stopped_epoch) % 10
+    for name in ("best_epoch", "stopped_epoch", "val_loss", "val_accuracy", "test_accuracy"):
+        assert getattr(often, name) == getattr(seldom, name)
+    for name, values in often.history.items():
+        assert torch.equal(values.nan_to_num(-1), seldom.history[name].nan_to_num(-1))
+    assert [p.epoch for p in told] == list(range(10, max(often.stopped_epoch) + 10, 10))
+    assert told[-1].running == 0
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("method", range(1, 8))
+def test_a_gpu_replays_epochs_to_the_same_end(sparse, method, monkeypatch):
+    made, replayed = [], train.Replayed
+    monkeypatch.setattr(train, "Replayed", lambda *a: made.append(replayed(*a)) or made[-1])
+    settings = {"seeds": range(4), "epochs": 40, "patience": 10, "lr": 0.05}
+    cpu, gpu = (fit(model(4, method=method), small(sparse), device=d, **settings) for d in ("cpu", "cuda"))
+    assert [step.captured for step in made] == [False, True]
+    n = min(len(cpu.history["val_loss"]), len(gpu.history["val_loss"]))
+    assert n > 5
+    a, b = (run.history["val_loss"][:n].nan_to_num(0) for run in (cpu, gpu))
+    torch.testing.assert_close(a, b, rtol=1e-3, atol=1e-4)

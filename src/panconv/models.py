@@ -113,13 +113,15 @@ class PAN(nn.Module):
             with torch.no_grad():
                 W.copy_((2 * random.uniform(random.keys(start, i), W.shape[-2:]) - 1) * bound)
 
-    def key(self, seeds: Sequence[int] | None, epoch: int) -> None:
-        """Keys the dropout by seed and epoch; None goes back to torch's generator."""
+    def key(self, seeds: Sequence[int] | Tensor | None, epoch: int | Tensor) -> None:
+        """Keys the dropout by seed and epoch, numbers or tensors on the model's device; None for torch's generator."""
+        start: Tensor | None = None
+        if seeds is not None:
+            start = torch.as_tensor(seeds, device=next(self.parameters()).device)
+            start = start if self.trials is not None else start[0]
         for i, dropout in enumerate(self.dropouts):
             assert isinstance(dropout, Dropout)
-            device = next(self.parameters()).device
-            start = None if seeds is None else torch.tensor(seeds if self.trials is not None else seeds[0])
-            dropout.keys = None if start is None else random.keys(start, len(self.convs) + i, epoch).to(device)
+            dropout.keys = None if start is None else random.keys(start, len(self.convs) + i, epoch)
 
     def trial(self, s: int) -> PAN:
         """One of the trials as a model of its own."""

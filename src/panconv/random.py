@@ -7,6 +7,7 @@ cannot do that; a hash of (seed, stream, position) can, for all trials in one ex
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -38,12 +39,44 @@ def position_hash(count: int, device: torch.device) -> Tensor:
     return _signed(_mix(torch.arange(count, device=device)))
 
 
-def keep(position: Tensor, key: Tensor, p: float) -> Tensor:
-    """Whether each position survives dropout with probability p; `position` and `key` broadcast.
+def kept(x: Tensor, position: Tensor, key: Tensor, p: float, scale: float = 1.0) -> Tensor:
+    """scale·x where it survives dropout with probability p, 0 elsewhere; x, `position` and `key` broadcast.
 
     The product with an odd number permutes the 32-bit words, so each key gives another mask of the same density.
     """
-    return (position * _signed(key | 1)) >= int(p * 2.0**32) - 2**31
+    word = position * _signed(key | 1)
+    least = int(p * 2.0**32) - 2**31
+    if x.dtype != torch.float32 or least == -(2**31) or torch.compiler.is_compiling():
+        return torch.where(word >= least, x * scale, 0)
+    return _AtLeast.apply(x.expand(torch.broadcast_shapes(x.shape, word.shape)), word, least, scale)
+
+
+class _AtLeast(torch.autograd.Function):
+    """scale·x (float32) where an integer of the same place is at least a bound: far faster than `torch.where`.
+
+    The threshold of integers is one vectorised pass, and the bits of x go through it as integers.
+    """
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(x: Tensor, word: Tensor, least: int, scale: float) -> Tensor:
+        y = torch.ops.aten.threshold_backward(x.view(torch.int32), word, least - 1).view(torch.float32)
+        return y if scale == 1 else y.mul_(scale)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Tensor, Tensor, int, float], output: Tensor) -> None:
+        _, word, ctx.least, ctx.scale = inputs
+        ctx.save_for_backward(word)
+        ctx.save_for_forward(word)
+
+    @staticmethod
+    def backward(ctx: Any, g: Tensor) -> tuple[Tensor, None, None, None]:
+        return _AtLeast.apply(g, *ctx.saved_tensors, ctx.least, ctx.scale), None, None, None
+
+    @staticmethod
+    def jvp(ctx: Any, dx: Tensor, *_: None) -> Tensor:
+        return _AtLeast.apply(dx, *ctx.saved_tensors, ctx.least, ctx.scale)
 
 
 def _mix(x: Tensor) -> Tensor:

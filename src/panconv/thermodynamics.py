@@ -9,6 +9,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from panconv.cuda_graph import may_look
 from panconv.paths.family import CountedTerms, Counts, PathFamily, Weighing
 from panconv.paths.walks import Walks
 from panconv.weights import PathWeights
@@ -106,7 +107,7 @@ def log_partition(weights: Weighing, counts: Counts) -> Tensor:
     largest = finite(terms.detach().amax(0))
     sign = signs(weights, counts)
     total = (sign * (terms - largest).exp()).sum(0)
-    if isinstance(sign, Tensor) and not torch.compiler.is_compiling() and bool((total < 0).any()):
+    if isinstance(sign, Tensor) and may_look() and bool((total < 0).any()):
         raise ValueError(
             f"the partition function Z is negative at node {int((total < 0).nonzero()[0, 0])}: negative edge "
             "weights or path weights outweigh the positive ones; use positive ones, or a method without Z (3 … 6, 8, 9)"

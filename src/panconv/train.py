@@ -5,24 +5,29 @@ from __future__ import annotations
 import math
 import time
 import warnings
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 from torch_geometric.data import Data
 
+from panconv.cuda_graph import Replayed
+from panconv.epoch import Epoch, score
 from panconv.features import SparseRows
 from panconv.graph import Adjacency
 from panconv.models import PAN
 from panconv.validation import as_integer, checked_count
 
+# After how many epochs the host looks whether trials still run. A GPU is never made to wait for more.
+_LOOK_EVERY = defaultdict(lambda: 10, cpu=1)
+
 
 @dataclass(frozen=True)
 class Progress:
-    """What a callback is told after each epoch."""
+    """What a callback is told: after each epoch on the CPU, after each tenth on a GPU, and after the last."""
 
     epoch: int  # epochs done
     epochs: int  # at most
@@ -71,114 +76,80 @@ def fit(
     that. The model starts anew from the seeds, one for each of its trials: trial s comes out the same, to rounding,
     alone or among others.
 
+    On a GPU an epoch is recorded once and then replayed as a whole (a CUDA graph), without a word to the host but each
+    tenth epoch.
+
     Args:
         model: `PAN(…, trials=S)` for S seeds side by side, or `PAN(…)` for one.
         data: x (N, F), dense or sparse, edge_index, optionally edge_weight, y, and the three masks.
         seeds: one a trial.
         lr, weight_decay, epochs, patience: the settings of the training.
         device: where to train.
-        callback: called with a `Progress` after every epoch.
+        callback: called with a `Progress` after every epoch; on a GPU after every tenth, and the last.
     """
     began = time.perf_counter()
     _check_settings(model, seeds, lr, weight_decay, epochs, patience)
     x, adj, y, masks = _checked(data, model, torch.device(device))
-    lin = model.layers()[0].lin
-    lin.materialize(x.shape[-1])
+    model.layers()[0].lin.materialize(x.shape[-1])
     model.to(device).seed(seeds)
-    others = [p for p in model.parameters() if p is not lin.weight]
-    groups: list[dict[str, Any]] = [{"params": [lin.weight], "weight_decay": weight_decay}, {"params": others}]
-    optimizer = torch.optim.Adam(groups, lr=lr)
     train, val, test = (mask.nonzero().squeeze(1) for mask in masks)
-
-    S = len(seeds)
-    best = _Best(model, S, patience)
-    history: dict[str, list[Tensor]] = {"train_loss": [], "val_loss": [], "val_accuracy": []}
+    optimizer = _optimizer(model, lr, weight_decay, y.device)
+    epoch = Epoch(model, optimizer, (x, adj), y, train, val, seeds, epochs, patience)
     try:
-        for epoch in range(1, epochs + 1):
-            model.train()
-            model.key(seeds, epoch)
-            loss, _ = _loss(model(x, adj), y, train)
-            optimizer.zero_grad(set_to_none=True)
-            loss.sum().backward()
-            optimizer.step()
-            model.eval()
-            with torch.no_grad():
-                val_loss, val_accuracy = _loss(model(x, adj), y, val)
-            for name, value in zip(history, (loss.detach(), val_loss, val_accuracy), strict=True):
-                history[name].append(value.where(best.running, torch.nan))
-            best.update(epoch, val_loss, val_accuracy)
-            if callback is not None:
-                callback(Progress(epoch, epochs, int(best.running.sum()), S, float(best.val_loss.mean())))
-            if not bool(best.running.any()):
-                break
+        _run(epoch, epochs, y.device, callback)
     finally:
         model.key(None, 0)
         model.eval()
-    best.restore(model)
-    lost = [seed for seed, loss in zip(seeds, best.val_loss.tolist(), strict=True) if not math.isfinite(loss)]
-    if len(lost) == S:
+    epoch.restore()
+    _check_outcome(epoch.best_loss.tolist(), seeds, lr, weight_decay)
+    with torch.no_grad():
+        _, test_accuracy = score(model(x, adj), test, y[test])
+    last = int(epoch.last_epoch.max())
+    return FitResult(
+        model=model,
+        seeds=list(seeds),
+        best_epoch=epoch.best_epoch.tolist(),
+        stopped_epoch=epoch.last_epoch.tolist(),
+        val_loss=epoch.best_loss.tolist(),
+        val_accuracy=epoch.best_accuracy.tolist(),
+        test_accuracy=test_accuracy.tolist(),
+        history={name: values[:last].cpu() for name, values in epoch.history.items()},
+        seconds=time.perf_counter() - began,
+    )
+
+
+def _optimizer(model: PAN, lr: float, weight_decay: float, device: torch.device) -> torch.optim.Optimizer:
+    """Adam in one kernel, with weight decay on the first layer's matrix."""
+    first = model.layers()[0].lin.weight
+    others = [p for p in model.parameters() if p is not first]
+    groups: list[dict[str, Any]] = [{"params": [first], "weight_decay": weight_decay}, {"params": others}]
+    return torch.optim.Adam(groups, lr=lr, fused=True, capturable=device.type == "cuda")
+
+
+def _run(epoch: Epoch, epochs: int, device: torch.device, callback: Callable[[Progress], None] | None) -> None:
+    """Epochs until every trial has ended, with a look at them from time to time, since a GPU must wait for it."""
+    step = Replayed(epoch, device)
+    every = _LOOK_EVERY[device.type]
+    for done in range(1, epochs + 1):
+        step()
+        if done % every and done < epochs:
+            continue
+        running = int(epoch.running.sum())
+        if callback is not None:
+            callback(Progress(done, epochs, running, len(epoch.running), float(epoch.best_loss.mean())))
+        if not running:
+            break
+
+
+def _check_outcome(losses: Sequence[float], seeds: Sequence[int], lr: float, weight_decay: float) -> None:
+    lost = [seed for seed, loss in zip(seeds, losses, strict=True) if not math.isfinite(loss)]
+    if len(lost) == len(seeds):
         raise ValueError(
             f"no trial ever had a finite validation loss (lr = {lr}, weight_decay = {weight_decay}): lower lr, or the "
             "size of the path weights or features"
         )
     if lost:
-        warnings.warn(f"the trials of seeds {lost} never had a finite validation loss", stacklevel=2)
-    with torch.no_grad():
-        _, test_accuracy = _loss(model(x, adj), y, test)
-    return FitResult(
-        model=model,
-        seeds=list(seeds),
-        best_epoch=best.epoch.tolist(),
-        stopped_epoch=best.last_epoch.tolist(),
-        val_loss=best.val_loss.tolist(),
-        val_accuracy=best.val_accuracy.tolist(),
-        test_accuracy=test_accuracy.tolist(),
-        history={name: torch.stack(values).cpu() for name, values in history.items()},
-        seconds=time.perf_counter() - began,
-    )
-
-
-class _Best:
-    """The parameters of each trial at its lowest validation loss, and which trials still run."""
-
-    def __init__(self, model: PAN, S: int, patience: int) -> None:
-        device = next(model.parameters()).device
-        self.patience = patience
-        self.stacked = model.trials is not None
-        self.state = {name: p.detach().clone() for name, p in model.named_parameters()}
-        self.parameters = dict(model.named_parameters())
-        self.val_loss = torch.full((S,), torch.inf, device=device)
-        self.val_accuracy = torch.zeros(S, device=device)
-        self.epoch = torch.zeros(S, dtype=torch.long, device=device)
-        self.last_epoch = torch.zeros(S, dtype=torch.long, device=device)
-        self.running = torch.ones(S, dtype=torch.bool, device=device)
-
-    def update(self, epoch: int, val_loss: Tensor, val_accuracy: Tensor) -> None:
-        better = self.running & (val_loss < self.val_loss)
-        self.val_loss = torch.where(better, val_loss, self.val_loss)
-        self.val_accuracy = torch.where(better, val_accuracy, self.val_accuracy)
-        self.epoch = torch.where(better, epoch, self.epoch)
-        self.last_epoch = torch.where(self.running, epoch, self.last_epoch)
-        with torch.no_grad():
-            for name, kept in self.state.items():
-                chosen = better.reshape(-1, *[1] * (kept.dim() - 1)) if self.stacked else better[0]
-                kept.copy_(torch.where(chosen, self.parameters[name], kept))
-        self.running = self.running & (epoch - self.epoch < self.patience)
-
-    def restore(self, model: PAN) -> None:
-        with torch.no_grad():
-            for name, p in model.named_parameters():
-                p.copy_(self.state[name])
-
-
-def _loss(scores: Tensor, y: Tensor, nodes: Tensor) -> tuple[Tensor, Tensor]:
-    """Cross entropy and accuracy of each trial on some nodes, (S,) each, from scores (N, C) or (N, S, C)."""
-    chosen = scores[nodes]
-    if chosen.dim() == 2:
-        chosen = chosen.unsqueeze(1)
-    target = y[nodes].unsqueeze(1).expand(chosen.shape[:2])
-    loss = F.cross_entropy(chosen.transpose(1, 2), target, reduction="none").mean(0)
-    return loss, (chosen.detach().argmax(-1) == target).float().mean(0)
+        warnings.warn(f"the trials of seeds {lost} never had a finite validation loss", stacklevel=3)
 
 
 def _checked(

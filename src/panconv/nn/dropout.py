@@ -34,22 +34,18 @@ class Dropout(nn.Module):
         if not self.training or self.p == 0:
             return x
         if isinstance(x, SparseRows):
-            return x.with_values(self._dropped(x.value, trial_dim=0))
-        return self._dropped(x, trial_dim=1)
+            return x.with_values(F.dropout(x.value, self.p)) if self.keys is None else x.dropped(self.keys, self.p)
+        return F.dropout(x, self.p) if self.keys is None else self._dropped(x, self.keys)
 
-    def _dropped(self, x: Tensor, trial_dim: int) -> Tensor:
-        if self.keys is None:
-            return F.dropout(x, self.p)
+    def _dropped(self, x: Tensor, keys: Tensor) -> Tensor:
         one = x.shape
-        if self.keys.dim():  # (S,): x is shared by the trials, (N, F) or (nnz,), or has their dimension already
-            if x.dim() == trial_dim + 1:
-                x = x.unsqueeze(trial_dim)
-            one = torch.Size([*x.shape[:trial_dim], 1, *x.shape[trial_dim + 1 :]])
+        if keys.dim():  # (S,): x is shared by the trials, (N, F), or has their dimension already
+            x = x.unsqueeze(1) if x.dim() == 2 else x
+            one = torch.Size([x.size(0), 1, *x.shape[2:]])
+            keys = keys.reshape(-1, *[1] * (x.dim() - 2))
         if self._position.numel() != one.numel() or self._position.device != x.device:
             self._position = random.position_hash(one.numel(), x.device)
-        keys = self.keys.reshape(*self.keys.shape, *[1] * (x.dim() - trial_dim - 1)) if self.keys.dim() else self.keys
-        keep = random.keep(self._position.reshape(one), keys, self.p)
-        return torch.where(keep, x * (1 / (1 - self.p)), 0)
+        return random.kept(x, self._position.reshape(one), keys, self.p, 1 / (1 - self.p))
 
     def extra_repr(self) -> str:
         return f"p={self.p}"

@@ -1,0 +1,115 @@
+"""One epoch of S trials side by side, and the state of each trial that was best so far."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+from torch.optim import Optimizer
+
+HISTORY = ("train_loss", "val_loss", "val_accuracy")
+
+
+class Epoch:
+    """A step on the training nodes, an evaluation on the validation nodes, and what is kept of them; called again and
+    again.
+
+    Whatever it changes is a tensor changed in place, the number of the epoch too, and no value is looked at from the
+    host: so a GPU never waits, and can replay the whole of it. An epoch after a trial's end changes nothing of what is
+    kept of that trial.
+
+    Args:
+        model: scores (N, C), or (N, S, C), from `inputs`; with `key(seeds, epoch)` for its dropout, and parameters
+            (S, …) where `trials` is S.
+        optimizer: of its parameters.
+        inputs: what the model is called with.
+        y: classes (N,).
+        train, val: the nodes (n,) to learn from and to choose by.
+        seeds: one a trial.
+        epochs: at most.
+        patience: epochs without a lower validation loss after which a trial ends.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        optimizer: Optimizer,
+        inputs: tuple[Any, ...],
+        y: Tensor,
+        train: Tensor,
+        val: Tensor,
+        seeds: Sequence[int],
+        epochs: int,
+        patience: int,
+    ) -> None:
+        self.model, self.optimizer, self.inputs, self.patience = model, optimizer, inputs, patience
+        self.train, self.val = (train, y[train]), (val, y[val])
+        self.parameters = list(model.parameters())
+        device, dtype, S = y.device, self.parameters[0].dtype, len(seeds)
+        self.seeds = torch.tensor(seeds, device=device)
+        self.number = torch.zeros(1, dtype=torch.long, device=device)
+        self.history = {name: torch.full((epochs, S), torch.nan, dtype=dtype, device=device) for name in HISTORY}
+        # By trial: what it was at its best, and whether it still runs.
+        self.best_state = [p.detach().clone() for p in self.parameters]
+        self.best_loss = torch.full((S,), torch.inf, dtype=dtype, device=device)
+        self.best_accuracy = torch.zeros(S, dtype=dtype, device=device)
+        self.best_epoch = torch.zeros(S, dtype=torch.long, device=device)
+        self.last_epoch = torch.zeros(S, dtype=torch.long, device=device)
+        self.running = torch.ones(S, dtype=torch.bool, device=device)
+
+    def __call__(self) -> None:
+        self.number += 1
+        self.model.train()
+        self.model.key(self.seeds, self.number[0])
+        train_loss, _ = score(self.model(*self.inputs), *self.train)
+        self.optimizer.zero_grad(set_to_none=True)
+        train_loss.sum().backward()
+        self.optimizer.step()
+        self.model.eval()
+        with torch.no_grad():
+            val_loss, val_accuracy = score(self.model(*self.inputs), *self.val)
+            self._record(train_loss.detach(), val_loss, val_accuracy)
+            self._choose(val_loss, val_accuracy)
+
+    def _record(self, *values: Tensor) -> None:
+        for row, value in zip(self.history.values(), values, strict=True):
+            row.index_copy_(0, self.number - 1, value.where(self.running, torch.nan).to(row.dtype).unsqueeze(0))
+
+    def _choose(self, val_loss: Tensor, val_accuracy: Tensor) -> None:
+        better = self.running & (val_loss < self.best_loss)
+        _replace(self.best_loss, better, val_loss)
+        _replace(self.best_accuracy, better, val_accuracy)
+        _replace(self.best_epoch, better, self.number)
+        _replace(self.last_epoch, self.running, self.number)
+        for kept, p in zip(self.best_state, self.parameters, strict=True):
+            stacked = self.model.trials is not None
+            _replace(kept, better.reshape(-1, *[1] * (kept.dim() - 1)) if stacked else better[0], p)
+        self.running &= self.number - self.best_epoch < self.patience
+
+    def restore(self) -> None:
+        """Gives the model the parameters of each trial's lowest validation loss."""
+        self.optimizer.zero_grad(set_to_none=True)
+        with torch.no_grad():
+            for p, kept in zip(self.parameters, self.best_state, strict=True):
+                p.copy_(kept)
+
+
+def score(scores: Tensor, nodes: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    """Cross entropy and accuracy of each trial on some nodes (n,) of classes y (n,), (S,) each.
+
+    Args:
+        scores: (N, C) or (N, S, C).
+    """
+    chosen = scores.index_select(0, nodes)
+    if chosen.dim() == 2:
+        chosen = chosen.unsqueeze(1)
+    target = y.unsqueeze(1).expand(chosen.shape[:2])
+    loss = F.cross_entropy(chosen.flatten(0, 1), target.flatten(), reduction="none").reshape(target.shape).mean(0)
+    return loss, (chosen.detach().argmax(-1) == target).float().mean(0)
+
+
+def _replace(kept: Tensor, where: Tensor, new: Tensor) -> None:
+    kept.copy_(torch.where(where, new, kept))
