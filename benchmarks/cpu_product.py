@@ -17,7 +17,7 @@ Everything of a table is timed in turn, in one process; a ratio above 1 is faste
   communities by a half or more at 64 columns, and a power law not at all. Bringing x in and y out costs about what an
   operator with L = 3 gains, so it is for whoever numbers the nodes, once, and not for the operator.
 - Blocks of 32 columns taken through the whole series pay once x outgrows the last cache: from a tenth at twice its size
-  to a half and more beyond. Below they lose. They also need less memory.
+  to a half and more beyond. Below they lose.
 - The gradient of the values: `torch.sparse.sampled_addmm` takes int32 CSR, is 5 to 25 times faster than gathering both
   sides, and makes no nnz × F temporary.
 - The whole operator, forward and backward with trained weights: Horner's scheme with in-place sums, and a backward of
