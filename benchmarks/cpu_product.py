@@ -5,25 +5,26 @@
 Everything of a table is timed in turn, in one process; a ratio above 1 is faster than the first column. What it found:
 
 - `torch.embedding_bag` with per-sample weights *is* CSR × dense (rows are bags, columns indices, values weights), by a
-  vectorised kernel that prefetches the rows it gathers. In float32 it is two to four times faster than MKL's CSR
+  vectorised kernel. In float32 it is two to four times faster than MKL's CSR
   product from 24 columns on, up to 1.5 times at 16 on small graphs (2.5 and more on large ones), and on a par below 8;
   with int32 and int64 alike. In float64 it has no such kernel, and MKL stays ahead.
-- COO is far behind CSR, a column-major x and SciPy are behind too, and int64 costs MKL a conversion on each call.
-- Adding within the product (`addmm`) saves about a tenth with MKL; with the bag a separate `add_` costs as little,
+- COO is far behind CSR, a column-major x and SciPy are behind too, and int64 is at best level with int32.
+- Adding within the product (`addmm`) saves a tenth or nothing with MKL; with the bag a separate `add_` costs as little,
   and a bag over [A, wI] and [h; x], which adds as it gathers, is no faster.
 - An output beyond the allocator's threshold is fresh memory on each call, whose page faults cost up to a quarter of
-  the bag's time ("clone" against "copy"). `out=` avoids them with MKL, but the bag has none.
+  the bag's time on one thread, and at times nothing, by the state of the allocator. `out=` avoids them with MKL, but
+  the bag has none.
 - An order of the nodes pays where there is locality to find: reverse Cuthill–McKee speeds up a shuffled graph with
   communities by a half or more at 64 columns, and a power law not at all. Bringing x in and y out costs about what an
   operator with L = 3 gains, so it is for whoever numbers the nodes, once, and not for the operator.
-- Blocks of 32 columns taken through the whole series pay once x outgrows the last cache: from a tenth at twice its size
-  to a half and more beyond. Below they lose.
-- The gradient of the values: `torch.sparse.sampled_addmm` takes int32 CSR, is 5 to 25 times faster than gathering both
-  sides, and makes no nnz × F temporary.
+- Blocks of 32 columns taken through the whole series pay once x outgrows the last cache: by a tenth at one and a
+  half times its size, by a third and more at three times. Below they lose.
+- The gradient of the values: `torch.sparse.sampled_addmm` takes int32 CSR, is 6 to 25 times faster than gathering both
+  sides in float32 at 16 and 64 columns (2 to 5 times at one column), and makes no nnz × F temporary.
 - The whole operator, forward and backward with trained weights: Horner's scheme with in-place sums, and a backward of
   L products that keeps no terms, is 3 to 14 times faster than a loop of CSR products under autograd. That loop loses
   mostly in its backward, where autograd multiplies by the transpose of a CSR matrix ("MKL of the transpose"), and by
-  sums out of place. On small graphs a third of what is left is autograd's own.
+  sums out of place. On Cora a quarter of what is left is autograd's own.
 """
 
 from __future__ import annotations
