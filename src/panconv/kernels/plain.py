@@ -9,15 +9,17 @@ from panconv.csr import rows_of
 
 # Without MKL (ARM, macOS) torch has no CSR product on the CPU; its COO product is plain C++ and runs everywhere.
 _CSR_ON_CPU = torch.backends.mkl.is_available()
-_PIECE = 2**22  # values of messages that are held at once
+_FEWEST = 5  # columns from which a sum of bags is faster than MKL
 
 
 def multiply(crow: Tensor, col: Tensor, value: Tensor | None, num_cols: int, x: Tensor) -> Tensor:
     """A·x for x (C, K)."""
     R = crow.numel() - 1
-    value = torch.ones(col.numel(), dtype=x.dtype, device=x.device) if value is None else value
     # Autocast would hand the product half-precision operands, which no CPU kernel takes.
     with torch.autocast(x.device.type, enabled=False):
+        if x.device.type == "cpu" and x.dtype == torch.float32 and x.size(1) >= _FEWEST:
+            return _bags(crow, col, value, x)
+        value = torch.ones(col.numel(), dtype=x.dtype, device=x.device) if value is None else value
         if x.is_cuda and torch.are_deterministic_algorithms_enabled():
             # cuSPARSE adds in any order. One sum a row, in order, costs a message an edge.
             messages = value.unsqueeze(1) * x[col]
@@ -28,6 +30,12 @@ def multiply(crow: Tensor, col: Tensor, value: Tensor | None, num_cols: int, x: 
             index = torch.stack([rows_of(crow, col.numel()), col.long()])
             matrix = torch.sparse_coo_tensor(index, value, (R, num_cols), is_coalesced=True, check_invariants=False)
         return matrix @ x
+
+
+def _bags(crow: Tensor, col: Tensor, value: Tensor | None, x: Tensor) -> Tensor:
+    """Each row of A as a weighted bag of rows of x: torch's embedding bags, 2 to 4 times as fast as MKL's CSR."""
+    weight = None if value is None else value.detach()
+    return torch.embedding_bag(x.detach(), col, crow, False, 0, False, weight, True)[0]
 
 
 def step(
@@ -67,10 +75,14 @@ def paired(a: Tensor, b: Tensor, trials: int, by_row: bool) -> Tensor:
 
 
 def sampled(crow: Tensor, col: Tensor, g: Tensor, x: Tensor) -> Tensor:
-    """<g[row], x[col]> of each stored entry, a piece of the entries at a time."""
-    row, piece = rows_of(crow, col.numel()), max(1, _PIECE // max(x.size(1), 1))
-    parts = [(g[r] * x[c]).sum(-1) for r, c in zip(row.split(piece), col.split(piece), strict=True)]
-    return torch.cat(parts) if parts else x.new_zeros(0)
+    """<g[row], x[col]> of each stored entry, without a message for each."""
+    zeros = torch.zeros(col.numel(), dtype=x.dtype, device=x.device)  # whatever stands here is multiplied by beta = 0
+    with torch.autocast(x.device.type, enabled=False):
+        if x.is_cuda or _CSR_ON_CPU:
+            shape = (crow.numel() - 1, x.size(0))
+            pattern = torch.sparse_csr_tensor(crow, col, zeros, shape, check_invariants=False)
+            return torch.sparse.sampled_addmm(pattern, g, x.t(), beta=0.0).values()
+        return (g[rows_of(crow, col.numel())] * x[col]).sum(-1)
 
 
 def _number(factor: Tensor) -> float | None:
