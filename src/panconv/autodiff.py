@@ -17,6 +17,11 @@ def is_transforming() -> bool:
     return torch._C._functorch.peek_interpreter_stack() is not None
 
 
+def is_batched(gradient: Tensor) -> bool:
+    """Whether a gradient stands for many, as with ``torch.autograd.grad(…, is_grads_batched=True)``."""
+    return is_transforming() or torch._C._functorch.is_legacy_batchedtensor(gradient)
+
+
 def is_differentiating() -> bool:
     """Whether forward mode or a torch.func transform is under way."""
     return forward_ad._current_level >= 0 or is_transforming()

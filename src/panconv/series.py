@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, Protocol
 import torch
 from torch import Tensor
 
+from panconv.autodiff import is_batched
 from panconv.csr import CSR
 from panconv.kernels import paired, step
 
@@ -176,7 +177,7 @@ class _Sum(torch.autograd.Function):
     def backward(ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:
         how, needed = ctx.how, _Needed(*ctx.needs_input_grad[1:])
         x, own, w, outer, right, y, *kept = ctx.saved_tensors
-        if torch.is_grad_enabled():
+        if torch.is_grad_enabled() or is_batched(g):
             return None, *_by_autograd(ctx, needed, g, x, own, w, outer, right)
         g = g.contiguous()
         of_x = of_own = of_w = of_outer = of_right = None
@@ -213,7 +214,10 @@ def _by_autograd(ctx: Any, needed: tuple[bool, ...], g: Tensor, x: Tensor | None
         x = torch.zeros(shape, dtype=dtype, device=device, requires_grad=True)
     inputs = (x, *others)
     wanted = [i for i, asked in enumerate(needed) if asked]
-    found = torch.autograd.grad(ctx.how.again(ctx.how, *inputs), [inputs[i] for i in wanted], g, create_graph=True)
+    again = torch.is_grad_enabled()
+    with torch.enable_grad():
+        y = ctx.how.again(ctx.how, *inputs)
+        found = torch.autograd.grad(y, [inputs[i] for i in wanted], g, create_graph=again)
     grads: list[Tensor | None] = [None] * len(inputs)
     for i, grad in zip(wanted, found, strict=True):
         grads[i] = grad

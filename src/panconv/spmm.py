@@ -17,7 +17,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from panconv.autodiff import is_transforming
+from panconv.autodiff import is_batched, is_transforming
 from panconv.csr import CSR, rows_of
 from panconv.kernels import multiply, sampled
 
@@ -77,7 +77,7 @@ class _SpMM(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:
-        again = torch.is_grad_enabled() or is_transforming()
+        again = torch.is_grad_enabled() or is_batched(g)
         return _backward(ctx, g, _SpMM.apply, _entrywise if again else _sampled)
 
     @staticmethod
