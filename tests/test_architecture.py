@@ -37,17 +37,8 @@ PUBLIC = [
 # Tested through what uses them: checks by every "bad input" test, `plan` by all of test_met, `saving` by test_models,
 # the parts of path families by those of the families.
 SMALL = ("validation.py", "csr.py", "prepared.py", "plan.py", "load.py", "saving.py", "ranking.py")
-SMALL += (
-    "autodiff.py",
-    "plain.py",
-    "schedule.py",
-    "methods.py",
-    "undirected.py",
-    "family.py",
-    "levels.py",
-    "shortest.py",
-    "self_avoiding.py",
-)
+SMALL += ("autodiff.py", "methods.py", "undirected.py", "family.py", "levels.py", "shortest.py", "self_avoiding.py")
+SMALL += ("plain.py", "schedule.py", "blocks.py")
 FOLDERS = ("experiments", "report", "cli")  # each has a test file, or a few, for all that it holds
 
 

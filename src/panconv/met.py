@@ -202,14 +202,14 @@ class MET(Thermodynamics):
                     right, left_log = _halved(log_D, left_log, centre)
                 left = left * left_log.exp()
         varies = rule.per_length == "sym"
-        if own is None:
-            own = left[0] if right is None else left[0] * (right[0] if varies else right)
+        if own is None and right is not None:
+            own = left[0] * (right[0] if varies else right)
         return Plan(
             terms if fit else terms.scaled(),
-            own.to(dtype),
-            left[1:].to(dtype),
+            left.to(dtype),
+            None if own is None else own.to(dtype),
             None if outer is None else outer.to(dtype),
-            None if right is None else (right[1:] if varies else right).to(dtype),
+            None if right is None else right.to(dtype),
             right_varies=varies,
             low_memory=self.memory == "low",
         )

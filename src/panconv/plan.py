@@ -25,16 +25,16 @@ class Plan(NamedTuple):
     """
 
     family: Terms
-    own: Tensor  # (1 or N[, S])
-    left: Tensor  # (L, 1 or N[, S])
+    left: Tensor  # (L+1, 1 or N[, S])
+    own: Tensor | None  # (N[, S]), in place of left₀
     outer: Tensor | None  # (N[, S])
-    right: Tensor | None  # (N[, S]), or (L, N[, S]) where it varies with n
+    right: Tensor | None  # (N[, S]), or (L+1, N[, S]) where it varies with n
     right_varies: bool
     low_memory: bool = False
 
     def takes(self, x: Tensor) -> bool:
         """Whether x is multiplied as it is: of the plan's own dtype, or of half precision by kernels that can."""
-        return x.dtype == self.own.dtype or (self._is_one_operation() and multiplies(x))
+        return x.dtype == self.left.dtype or (self._is_one_operation() and multiplies(x))
 
     def applied(self, x: Tensor) -> Tensor:
         return self._as_one(x, transposed=False) if self._is_one_operation() else self._term_by_term(x)
@@ -49,7 +49,7 @@ class Plan(NamedTuple):
         """Whether it is a recurrence, of which nothing but a gradient can be asked for."""
         return (
             isinstance(self.family, (Walks, ScaledWalks))
-            and self.left.size(0) > 0
+            and self.left.size(0) > 1
             and not self.right_varies
             and not self.family.adj.is_tracked
             and not torch.compiler.is_compiling()
@@ -66,37 +66,37 @@ class Plan(NamedTuple):
         series = Series(self.family, trials, self._is_by_node(), transposed, self.low_memory, self._again)
         ends = (self.right, self.outer) if transposed else (self.outer, self.right)
         flat = x.flatten(1) if x.dim() > 1 else x.unsqueeze(1)
-        factors = (self.own, self.left, *ends)
+        factors = (self.left, self.own, *ends)
         if not by_trial:
             factors = tuple(None if f is None else f.unsqueeze(-1) for f in factors)  # type: ignore[assignment]
         return series.applied(flat, *factors).view(x.shape)
 
     def _again(
-        self, series: Series, x: Tensor, own: Tensor, w: Tensor, outer: Tensor | None, right: Tensor | None
+        self, series: Series, x: Tensor, w: Tensor, own: Tensor | None, outer: Tensor | None, right: Tensor | None
     ) -> Tensor:
         """What `series` does, term by term, for derivatives of derivatives."""
         by_trial = x.view(x.size(0), series.trials, x.size(1) // series.trials)
         if series.transposed:
-            return Plan(self.family, own, w, right, outer, False)._adjoint_term_by_term(by_trial).view(x.shape)
-        return Plan(self.family, own, w, outer, right, False)._term_by_term(by_trial).view(x.shape)
+            return Plan(self.family, w, own, right, outer, False)._adjoint_term_by_term(by_trial).view(x.shape)
+        return Plan(self.family, w, own, outer, right, False)._term_by_term(by_trial).view(x.shape)
 
     # ------------------------------------------------------------------ term by term
 
     def terms(self, x: Tensor) -> Iterator[Tensor]:
         """The terms of n = 0 … L."""
         left = self.left if self.outer is None else self.outer * self.left
-        yield _times(self.own, x)
-        for factor, term in zip(left, self._inner(x), strict=True):
+        yield _times(self._first(), x)
+        for factor, term in zip(left[1:], self._inner(x), strict=True):
             yield _times(factor, term)
 
     def _term_by_term(self, x: Tensor) -> Tensor:
         total: Tensor | None = None
-        for left, term in zip(self.left, self._inner(x), strict=True):
+        for left, term in zip(self.left[1:], self._inner(x), strict=True):
             total = _times(left, term) if total is None else torch.addcmul(total, _spread(left, term), term)
         if total is None:
-            return _times(self.own, x)
+            return _times(self._first(), x)
         total = total if self.outer is None else _times(self.outer, total)
-        return torch.addcmul(total, _spread(self.own, x), x)
+        return torch.addcmul(total, _spread(self._first(), x), x)
 
     def _inner(self, x: Tensor) -> Iterator[Tensor]:
         if self.right_varies:
@@ -105,11 +105,11 @@ class Plan(NamedTuple):
         return islice(self.family.terms(x if self.right is None else _times(self.right, x)), 1, None)
 
     def _adjoint_term_by_term(self, y: Tensor) -> Tensor:
-        own = _times(self.own, y)
-        if not self.left.size(0):
+        own = _times(self._first(), y)
+        if self.left.size(0) == 1:
             return own
         y = y if self.outer is None else _times(self.outer, y)
-        scaled: list[Tensor | None] = [None, *(_times(left, y) for left in self.left)]
+        scaled: list[Tensor | None] = [None, *(_times(left, y) for left in self.left[1:])]
         if self.right_varies:
             nothing: list[Tensor | None] = [None] * len(scaled)
             rights = enumerate(self._rights(), 1)
@@ -121,13 +121,13 @@ class Plan(NamedTuple):
     def matrix(self) -> Tensor:
         N = self.family.num_nodes
         total: Tensor | None = None
-        for n, G in enumerate(self.family.matrices(self.own.dtype)):
+        for n, G in enumerate(self.family.matrices(self.left.dtype)):
             row, col = G.indices()
-            value = (self.left[n - 1] if n else self.own).expand(N)[row] * G.values()
+            value = (self.left[n] if n else self._first()).expand(N)[row] * G.values()
             if n and self.outer is not None:
                 value = value * self.outer[row]
             if n and self.right is not None:
-                value = value * (self.right[n - 1] if self.right_varies else self.right)[col]
+                value = value * (self.right[n] if self.right_varies else self.right)[col]
             term = torch.sparse_coo_tensor(G.indices(), value, (N, N))
             total = term if total is None else total + term
         assert total is not None
@@ -135,7 +135,10 @@ class Plan(NamedTuple):
 
     def _rights(self) -> Sequence[Tensor]:
         assert self.right is not None
-        return self.right.unbind(0)
+        return self.right[1:].unbind(0)
+
+    def _first(self) -> Tensor:
+        return self.left[0] if self.own is None else self.own
 
 
 def sum_of(terms: Iterable[Tensor]) -> Tensor:

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from panconv.autodiff import is_batched
 from panconv.csr import CSR
-from panconv.kernels import paired, step
+from panconv.kernels import paired, step, whole
 
 
 class Steps(Protocol):
@@ -42,18 +42,18 @@ class Series(NamedTuple):
     low_memory: bool
     again: Callable[..., Tensor]  # the same by differentiable operations, for derivatives of derivatives
 
-    def applied(self, x: Tensor, own: Tensor, w: Tensor, outer: Tensor | None, right: Tensor | None) -> Tensor:
+    def applied(self, x: Tensor, w: Tensor, own: Tensor | None, outer: Tensor | None, right: Tensor | None) -> Tensor:
         """The sum for x (N, S·width), of L ≥ 1 steps.
 
         Args:
             x: float32 or float64; on a GPU with Triton also float16 and bfloat16.
-            own: (1 or N, S).
-            w: (L, 1 or N, S), for n = 1 … L.
+            w: (L+1, 1 or N, S), for n = 0 … L.
+            own: (N, S), in place of w₀; None for w₀ itself.
             outer, right: (N, S), or None for ones. With a w for every node there is no outer.
         """
-        if torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in (x, own, w, outer, right)):
-            return _Sum.apply(self, x, own, w, outer, right)
-        return self._sum(x, own, w, outer, right, None)
+        if torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in (x, w, own, outer, right)):
+            return _Sum.apply(self, x, w, own, outer, right)
+        return self._sum(x, w[0] if own is None else own, w[1:], outer, right, None)
 
     def _sum(
         self,
@@ -66,6 +66,9 @@ class Series(NamedTuple):
     ) -> Tensor:
         x = x.contiguous()
         if not self.by_node:
+            at_once = whole(*self._at(1, self.transposed, x), x, own, w, outer, right, None, self.trials)
+            if at_once is not None:
+                return at_once[0]
             return self._horner(x, own, w, outer, right, self.transposed)
         assert outer is None
         return self._recurrence(x, own, w, right, kept)
@@ -118,6 +121,10 @@ class Series(NamedTuple):
         self, g: Tensor, x: Tensor, own: Tensor, w: Tensor, outer: Tensor | None, right: Tensor | None
     ) -> tuple[Tensor, Tensor, Tensor | None]:
         """The gradients of x, of w, a number a length, and of right, from uₙ = (Aᵀ)ⁿ(outer ⊙ g)."""
+        if right is None:
+            at_once = whole(*self._at(1, not self.transposed, x), g, own, w, None, outer, x, self.trials)
+            if at_once is not None:
+                return at_once[0], _given(at_once[1]).unsqueeze(1), None
         u, total, L, by_row = g, g, w.size(0), right is not None
         of_w, of_right = [], None
         for n in range(1, L + 1):
@@ -154,8 +161,8 @@ class _Needed(NamedTuple):
     """Which gradients are asked for."""
 
     x: bool
-    own: bool
     w: bool
+    own: bool
     outer: bool
     right: bool
 
@@ -163,47 +170,55 @@ class _Needed(NamedTuple):
 class _Sum(torch.autograd.Function):
     @staticmethod
     def forward(
-        ctx: Any, how: Series, x: Tensor, own: Tensor, w: Tensor, outer: Tensor | None, right: Tensor | None
+        ctx: Any,
+        how: Series,
+        x: Tensor,
+        w: Tensor,
+        own: Tensor | None,
+        outer: Tensor | None,
+        right: Tensor | None,
     ) -> Tensor:
         needed = _Needed(*ctx.needs_input_grad[1:])
         kept: list[Tensor] | None = [] if how.by_node and needed.w and not how.low_memory else None
-        y = how._sum(x, own, w, outer, right, kept)
+        y = how._sum(x, w[0] if own is None else own, w[1:], outer, right, kept)
         ctx.how, ctx.like = how, (x.shape, x.dtype, x.device)
-        factors = x if any(needed[1:]) else None, own, w, outer, right
+        factors = x if any(needed[1:]) else None, w, own, outer, right
         ctx.save_for_backward(*factors, y if needed.outer else None, *(kept or []))
         return y
 
     @staticmethod
     def backward(ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:
         how, needed = ctx.how, _Needed(*ctx.needs_input_grad[1:])
-        x, own, w, outer, right, y, *kept = ctx.saved_tensors
+        x, w, own, outer, right, y, *kept = ctx.saved_tensors
         if torch.is_grad_enabled() or is_batched(g):
-            return None, *_by_autograd(ctx, needed, g, x, own, w, outer, right)
+            return None, *_by_autograd(ctx, needed, g, x, w, own, outer, right)
         g = g.contiguous()
-        of_x = of_own = of_w = of_outer = of_right = None
         if x is not None:
             x = x.contiguous()
+        own_is_w0, own, lengths = own is None, w[0] if own is None else own, w[1:]
+        of_x = of_own = of_w = of_outer = of_right = None
         if needed.w and not how.by_node and not how.low_memory:
-            of_x, of_w, of_right = how._backward_by_number(g, x, own, w, outer, right)
+            of_x, of_w, of_right = how._backward_by_number(g, x, own, lengths, outer, right)
         else:
             if kept:
                 of_w = torch.stack([paired(g, t, how.trials) for t in kept])
             elif needed.w:
-                dots = how._terms_again(x, right, g, w.size(0), how.by_node or outer is not None)
+                dots = how._terms_again(x, right, g, lengths.size(0), how.by_node or outer is not None)
                 of_w = torch.stack(dots if how.by_node else [_weighed(dot, outer) for dot in dots])
             if needed.right:
-                inner = how._horner(g, torch.zeros_like(own), w, None, outer, not how.transposed)
+                inner = how._horner(g, torch.zeros_like(own), lengths, None, outer, not how.transposed)
                 of_right = paired(inner, x, how.trials)
                 of_x = _scaled(inner, right, how.trials) + _scaled(g, own, how.trials)
             elif needed.x:
-                of_x = how._horner(g, own, w, right, outer, not how.transposed)
-        if needed.own or needed.outer:
+                of_x = how._horner(g, own, lengths, right, outer, not how.transposed)
+        if needed.own or needed.outer or (needed.w and own_is_w0):
             of_own = paired(g, x, how.trials, by_row=needed.outer or own.size(0) != 1)
         if needed.outer:
             of_outer = ((paired(g, y, how.trials) - own * of_own) / outer).masked_fill(outer == 0, 0)
-        if of_own is not None:
-            of_own = of_own.sum_to_size(own.shape)
-        factors = zip((of_own, of_w, of_outer, of_right), (own, w, outer, right), strict=True)
+        if of_w is not None:
+            first = _given(of_own).sum_to_size(own.shape) if own_is_w0 else torch.zeros_like(w[0])
+            of_w = torch.cat([first.unsqueeze(0).to(of_w.dtype), of_w])
+        factors = zip((of_w, None if own_is_w0 else of_own, of_outer, of_right), (w, own, outer, right), strict=True)
         return None, of_x, *(grad if grad is None else grad.to(factor.dtype) for grad, factor in factors)
 
 
@@ -238,7 +253,9 @@ def _scaled(x: Tensor, factor: Tensor, trials: int) -> Tensor:
 
 def _weighed(dots: Tensor, factor: Tensor | None) -> Tensor:
     """The sum over the rows of factor ⊙ dots, (1, S)."""
-    return dots.sum(0, keepdim=True) if factor is None else (dots * factor).sum(0, keepdim=True)
+    if factor is None:
+        return dots if dots.size(0) == 1 else dots.sum(0, keepdim=True)
+    return (dots * factor).sum(0, keepdim=True)
 
 
 def _given(tensor: Tensor | None) -> Tensor:

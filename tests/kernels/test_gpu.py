@@ -81,7 +81,7 @@ def factors(*names, R, S):
 @pytest.mark.parametrize("trials", [1, 3])
 @pytest.mark.parametrize(("width", "value"), [(4, True), (5, False)])
 def test_a_step_with_all_that_surrounds_it(trials, width, value, monkeypatch):
-    monkeypatch.setattr(gpu, "_WIDEST", 8)  # 12 or 15 columns of three trials are two tiles
+    monkeypatch.setattr(gpu, "WIDEST", 8)  # 12 or 15 columns of three trials are two tiles
     adj = star(hub=5)
     crow, col, values = adj.operands(torch.float64)[0]
     part = (crow, col, values if value else None)
@@ -121,7 +121,7 @@ def test_a_running_sum_without_hold_is_added_to_in_place():
 def test_gradients_of_edge_values(monkeypatch):
     adj = star(hub=5, directed=True)
     crow, col, value = adj.operands(torch.float64)[0]
-    monkeypatch.setattr(gpu, "_WIDEST", 4)
+    monkeypatch.setattr(gpu, "WIDEST", 4)
     for K in (1, 6):
         g, x = (torch.randn(adj.num_nodes, K, dtype=torch.float64, device=DEVICE) for _ in range(2))
         close(gpu.sampled(crow, col, g, x), (g[adj.row] * x[col.long()]).sum(-1))

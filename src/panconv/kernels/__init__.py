@@ -19,6 +19,7 @@ import torch
 from torch import Tensor
 
 from panconv.kernels import plain
+from panconv.kernels.blocks import blocks_of
 
 # Half precision is a matter of the GPU's kernels; elsewhere it is float32 that is multiplied.
 _HALF = (torch.float16, torch.bfloat16)
@@ -97,8 +98,36 @@ def step(
         assert out is not None
         return Step(out, running, paired(out, dot, trials, by_row))
     if dots is not None:
-        dots = dots.unsqueeze(1) if by_row else dots.sum().reshape(1, 1)
+        dots = dots.sum(0).unsqueeze(1) if by_row else dots.sum().reshape(1, 1)
     return Step(out, running, dots)
+
+
+def whole(
+    crow: Tensor,
+    col: Tensor,
+    value: Tensor | None,
+    x: Tensor,
+    own: Tensor,  # (N or 1, S)
+    w: Tensor,  # (L, 1, S)
+    outer: Tensor | None = None,
+    right: Tensor | None = None,
+    dot: Tensor | None = None,
+    trials: int = 1,
+) -> tuple[Tensor, Tensor | None] | None:
+    """own ⊙ x + outer ⊙ Σ wₙ Aⁿ(right ⊙ x) in one launch, and <Aⁿ(right ⊙ x), dot>, (L, S), where asked for.
+
+    None where it cannot be: the graph does not fall into small parts, or there are no such kernels.
+    """
+    if _gpu(x) is None or not 0 < x.numel() < 2**29:
+        return None
+    blocks = blocks_of(crow, col)
+    if blocks is None:
+        return None
+    from panconv.kernels.parts import parts
+
+    outer, right = (None if f is None else _spread(f, trials, x) for f in (outer, right))
+    own, w = _spread(own, trials, x), _spread(w.squeeze(1), trials, x)
+    return parts(crow, col, value, blocks, x, own, w, outer, right, dot, trials)
 
 
 def paired(a: Tensor, b: Tensor, trials: int = 1, by_row: bool = True) -> Tensor:
@@ -121,4 +150,7 @@ def sampled(crow: Tensor, col: Tensor, g: Tensor, x: Tensor) -> Tensor:
 
 def _spread(factor: Tensor, trials: int, x: Tensor) -> Tensor:
     """A factor with a column for every trial, of the accuracy that sums are taken in."""
-    return factor.to(torch.float64 if x.dtype == torch.float64 else torch.float32).expand(-1, trials).contiguous()
+    dtype = torch.float64 if x.dtype == torch.float64 else torch.float32
+    if factor.dtype == dtype and factor.size(1) == trials and factor.is_contiguous():
+        return factor
+    return factor.to(dtype).expand(-1, trials).contiguous()

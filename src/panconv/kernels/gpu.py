@@ -8,6 +8,7 @@ step passes through memory.
 
 from __future__ import annotations
 
+import functools
 from typing import Any, NamedTuple
 
 import torch
@@ -17,7 +18,7 @@ from torch import Tensor
 
 from panconv.kernels.schedule import LONG, schedule_of
 
-_WIDEST = 128  # columns of a tile
+WIDEST = 128  # columns of a tile
 
 
 @triton.jit
@@ -219,9 +220,10 @@ class _Tile(NamedTuple):
     warps: int
 
 
+@functools.lru_cache(maxsize=1024)
 def _tile(K: int, nnz: int, rows: int) -> _Tile:
     """Entries and columns of a tile: as many rows of x in flight as registers hold, and no more than a row has."""
-    columns = min(triton.next_power_of_2(K), _WIDEST)
+    columns = min(triton.next_power_of_2(K), WIDEST)
     entries = max(2, 256 // columns)
     usual = triton.next_power_of_2(max(1, round(nnz / max(rows, 1))))
     return _Tile(min(entries, 32, 2 * usual), columns, 1)
@@ -245,10 +247,10 @@ def step(
     add: Tensor | None,
     dot: Tensor | None,
 ) -> Tensor | None:
-    """The step of `panconv.kernels`, into `out` and `running`; returns the dots, (R,), where asked for."""
+    """The step of `panconv.kernels`, into `out` and `running`; returns the dots, (tiles, R), where asked for."""
     R, K = crow.numel() - 1, x.size(1)
     if R == 0 or K == 0:
-        return None if dot is None else x.new_zeros(R, dtype=accurate(x))
+        return None if dot is None else x.new_zeros(1, R, dtype=accurate(x))
     plan, trials = schedule_of(crow), width != K
     tile = _tile(K, col.numel(), R)
     tiles = triton.cdiv(K, tile.columns)
@@ -260,12 +262,9 @@ def step(
     def given(tensor: Tensor | None) -> Tensor:
         return x if tensor is None else tensor
 
-    def stride(tensor: Tensor | None) -> int:
-        return 0 if tensor is None or tensor.size(0) == 1 else tensor.stride(0)
-
     finish = (
-        given(out), given(scale), stride(scale), given(y0), given(keep), stride(keep),
-        given(running), given(base), given(hold), stride(hold), given(add), stride(add), given(dot), given(dots),
+        given(out), given(scale), stride_of(scale), given(y0), given(keep), stride_of(keep),
+        given(running), given(base), given(hold), stride_of(hold), given(add), stride_of(add), given(dot), given(dots),
     )  # fmt: skip
     flags: dict[str, Any] = {
         "TRIALS": trials, "STORE": out is not None, "SCALE": scale is not None, "KEEP": y0 is not None,
@@ -273,7 +272,7 @@ def step(
         "WIDE": max(R, x.size(0)) * K >= 2**31, "ACC": tl.float64 if acc == torch.float64 else tl.float32,
     }  # fmt: skip
     _rows[(chunks + R, tiles)](
-        crow, col, given(value), x, given(right), stride(right), R, K, width, chunks, plan.start, plan.end, partial,
+        crow, col, given(value), x, given(right), stride_of(right), R, K, width, chunks, plan.start, plan.end, partial,
         *finish, **flags, WEIGHTED=value is not None, RIGHT=right is not None, SPLIT=split, LONGEST=LONG,
         BLOCK_E=tile.entries, BLOCK_F=tile.columns, num_warps=tile.warps,
     )  # fmt: skip
@@ -282,7 +281,7 @@ def step(
             plan.rows, plan.first, partial, R, K, width, *finish, **flags,
             BLOCK_E=tile.entries, BLOCK_F=tile.columns, num_warps=tile.warps,
         )  # fmt: skip
-    return None if dots is None else dots.sum(0)
+    return dots
 
 
 def sampled(crow: Tensor, col: Tensor, g: Tensor, x: Tensor) -> Tensor:
@@ -306,7 +305,7 @@ def paired(a: Tensor, b: Tensor) -> Tensor:
     rows, K = a.shape
     out = torch.zeros(rows, dtype=accurate(a), device=a.device)
     if rows and K:
-        columns = min(triton.next_power_of_2(K), _WIDEST)
+        columns = min(triton.next_power_of_2(K), WIDEST)
         entries = max(1, 1024 // columns)
         acc = tl.float64 if a.dtype == torch.float64 else tl.float32
         _pairs[(triton.cdiv(rows, entries),)](a, b, out, rows, K, ACC=acc, BLOCK_E=entries, BLOCK_F=columns)
@@ -316,3 +315,8 @@ def paired(a: Tensor, b: Tensor) -> Tensor:
 def accurate(x: Tensor) -> torch.dtype:
     """The dtype that sums are taken in."""
     return torch.float64 if x.dtype == torch.float64 else torch.float32
+
+
+def stride_of(factor: Tensor | None) -> int:
+    """From one row's coefficient to the next; 0 where there is one for all."""
+    return 0 if factor is None or factor.size(0) == 1 else factor.stride(0)
