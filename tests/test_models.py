@@ -156,6 +156,7 @@ def test_paths_with_options_are_saved(tmp_path):
         PAN(5, 4, 3, paths=Walks)
 
 
+@pytest.mark.filterwarnings("ignore:The .grad attribute")  # the compiler, about itself, where it has to break off
 @pytest.mark.parametrize("form", ["dense", "csr", "rows"])
 @pytest.mark.parametrize("trials", [None, 3])
 def test_the_compiler_takes_dense_and_sparse_features(form, trials):
