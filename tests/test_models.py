@@ -7,6 +7,7 @@ import torch
 from graphs import TRIANGLE_AND_TAIL
 
 from panconv import METHODS, PAN, Adjacency, Boltzmann, PowerLaw, Walks
+from panconv.features import SparseRows
 from panconv.testing import assert_equivariant, close
 
 EDGES = TRIANGLE_AND_TAIL
@@ -153,3 +154,23 @@ def test_paths_with_options_are_saved(tmp_path):
         PAN(5, 4, 3, method=1, paths={"kind": "effective", "breadth": 1})
     with pytest.raises(ValueError, match="paths must be plain"):
         PAN(5, 4, 3, paths=Walks)
+
+
+@pytest.mark.filterwarnings("ignore:The .grad attribute")  # the compiler, about itself, where it has to break off
+@pytest.mark.parametrize("form", ["dense", "csr", "rows"])
+@pytest.mark.parametrize("trials", [None, 3])
+def test_the_compiler_takes_dense_and_sparse_features(form, trials):
+    dense = torch.rand(8, 5) * (torch.rand(8, 5) < 0.5)
+    x = {"dense": dense, "csr": dense.to_sparse_csr(), "rows": SparseRows.of(dense.to_sparse())}[form]
+    adj = Adjacency.of(torch.stack([torch.arange(8), (torch.arange(8) + 1) % 8]))
+    model = PAN(5, 4, 3, trials=trials)
+    model.key(range(trials or 1), 1)
+    torch._dynamo.reset()
+    grads = []
+    for function in (model, torch.compile(model, backend="aot_eager")):
+        model.zero_grad()
+        scores = function(x, adj)
+        scores.square().sum().backward()
+        grads.append([scores.detach(), *(p.grad.clone() for p in model.parameters())])
+    for a, b in zip(*grads, strict=True):
+        torch.testing.assert_close(a, b)

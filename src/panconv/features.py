@@ -31,10 +31,7 @@ class SparseRows:
     @staticmethod
     def of(x: Tensor | SparseRows) -> SparseRows:
         """From a torch sparse tensor of any layout."""
-        if isinstance(x, SparseRows):
-            return x
-        csr = x.to_sparse_csr()
-        return SparseRows(_Pattern(csr.crow_indices(), csr.col_indices(), *csr.shape), csr.values())
+        return x if isinstance(x, SparseRows) else _read(x)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -71,12 +68,21 @@ class SparseRows:
 
     def operands(self, dtype: torch.dtype) -> tuple[CSR, CSR]:
         """The matrix and its transpose in a dtype, of values (nnz,); kept, unless they hang on a gradient."""
+        if dtype in self._kept:
+            return self._kept[dtype]
         if torch.compiler.is_compiling() or is_tracked(self.value) or self.value.is_inference():
             return self._pattern.operands(self.value.to(dtype))
-        if dtype not in self._kept:
-            with torch.inference_mode(False), torch.no_grad():
-                self._kept[dtype] = self._pattern.operands(self.value.to(dtype))
+        with torch.inference_mode(False), torch.no_grad():
+            self._kept[dtype] = self._pattern.operands(self.value.to(dtype))
         return self._kept[dtype]
+
+
+@torch.compiler.disable
+def _read(x: Tensor) -> SparseRows:
+    csr = x.to_sparse_csr()
+    # The compiler takes no views of a sparse tensor, nor the tensor itself.
+    crow, col, value = (part.clone() for part in (csr.crow_indices(), csr.col_indices(), csr.values()))
+    return SparseRows(_Pattern(crow, col, *csr.shape), value)
 
 
 class _Dropped(SparseRows):

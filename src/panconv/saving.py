@@ -6,8 +6,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from panconv.files import check_writable, replacing
@@ -17,6 +15,8 @@ _FORMAT = "panconv-model-1"
 
 def save(folder: str | Path, config: dict[str, Any], state: dict[str, Tensor]) -> None:
     """Writes config and state into a folder, which is made if it is not there."""
+    from safetensors.torch import save_file  # training alone needs no such package
+
     folder = Path(folder)
     text = json.dumps({"format": _FORMAT, **config}, indent=2) + "\n"
     check_writable(folder / "model.safetensors")
@@ -28,6 +28,9 @@ def save(folder: str | Path, config: dict[str, Any], state: dict[str, Tensor]) -
 
 def load(folder: str | Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
     """The config and state that `save` wrote."""
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
     folder = Path(folder)
     try:
         config = json.loads((folder / "config.json").read_text())
