@@ -29,7 +29,7 @@ def goal_for(record: Mapping[str, object], peer: str, device: str) -> float | No
     """The least ratio aimed at, or None where none was named."""
     if record["benchmark"] == "product" and record["graph"] == BIG and device == "cuda":
         return 10.0 if peer == GATHER else PRODUCT.get((device, record["F"], record["dtype"])) if peer == CSR else None
-    if record["benchmark"] == "whole" and record["L"] == 3 and record.get("sweep") is None:
+    if record["benchmark"] == "whole" and record["L"] == 3:
         return WHOLE.get((device, record["graph"]), {}).get(peer)
     return None
 

@@ -16,7 +16,6 @@ from whole import Ours, both
 from panconv import Adjacency
 from panconv.spmm import spmm
 
-TITLE = "Growth at average degree 20"
 DEGREE, L, F = 20, 3, 64
 BUILDING = 200  # bytes an edge while a graph is being made: 64-bit keys, sorted, with their permutations
 

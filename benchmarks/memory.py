@@ -15,7 +15,6 @@ from whole import Ours
 
 from panconv import MET
 
-TITLE = "Peak memory of forward + backward, trained k(n)"
 F = 64
 
 

@@ -86,7 +86,7 @@ def time_against(key: str, word: str) -> Callable[[Records], Figure | None]:
     """Time of the whole operator against L or F, each side a line."""
 
     def picture(records: Records) -> Figure | None:
-        swept = [r for r in records if r.get("sweep") == key]
+        swept = [r for r in records if r["sweep"] == key]
         if not swept:
             return None
         figure, axes = plt.subplots(figsize=(7, 3.8))
@@ -152,8 +152,8 @@ def roofline(records: Records) -> Figure | None:
 PICTURES: dict[str, tuple[str, Callable[[Records], Figure | None]]] = {
     "edges": ("growth", time_against_edges),
     "memory-edges": ("growth", memory_against_edges),
-    "width": ("whole", time_against("F", "features F")),
-    "length": ("whole", time_against("L", "longest path L")),
+    "width": ("sweep", time_against("F", "features F")),
+    "length": ("sweep", time_against("L", "longest path L")),
     "memory": ("memory", peak_memory),
     "roofline": ("product", roofline),
 }

@@ -13,8 +13,6 @@ from roofline import Product
 
 from panconv.spmm import spmm
 
-TITLE = "One product Y = Â·X"
-
 
 def measure(setup: Setup) -> Iterator[Record]:
     N, E = setup.pick(quick=(2_000, 40_000), cpu=(200_000, 4_000_000), cuda=(1_000_000, 20_000_000))

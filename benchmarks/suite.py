@@ -13,7 +13,6 @@ import json
 import sys
 import time
 import traceback
-from collections.abc import Iterator
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -27,26 +26,33 @@ HERE = Path(__file__).parent
 SCHEMA = 1
 
 
-def measured(name: str, setup: Setup, machine: dict[str, object]) -> Result:
-    """One benchmark, as far as it gets."""
+def measured(name: str, setup: Setup, machine: dict[str, object], path: Path) -> Result:
+    """One benchmark, as far as it gets; its file is there from the first record on, should it be cut short."""
     began, error = time.perf_counter(), None
     records: list[Record] = []
+
+    def result(error: str | None) -> Result:
+        found = Result(name, machine, records, error, time.perf_counter() - began)
+        write(path, as_json(found, setup.quick))
+        return found
+
     try:
-        records.extend(_shown(name, import_module(name).measure(setup)))  # what came before an error stays
+        for record in import_module(name).measure(setup):
+            records.append(record)
+            result("not finished")
+            _show(name, record)
     except Exception as failure:
         traceback.print_exc(file=sys.stdout)
         error = in_a_line(failure)
     forget(setup.device)
-    return Result(name, machine, records, error, time.perf_counter() - began)
+    return result(error)
 
 
-def _shown(name: str, records: Iterator[Record]) -> Iterator[Record]:
-    """The records as they come, with a line that follows them where somebody looks on."""
-    for record in records:
-        if sys.stderr.isatty():
-            case = ", ".join(str(record[key]) for key in ("graph", "F", "who") if key in record)
-            print(f"\r{name}: {case:<90.90}", end="\r", file=sys.stderr, flush=True)
-        yield record
+def _show(name: str, record: Record) -> None:
+    """A line that follows the records, where somebody looks on."""
+    if sys.stderr.isatty():
+        case = ", ".join(str(record[key]) for key in ("graph", "F", "who") if key in record)
+        print(f"\r{name}: {case:<90.90}", end="\r", file=sys.stderr, flush=True)
 
 
 def as_json(result: Result, quick: bool) -> str:
@@ -73,9 +79,8 @@ def main() -> int:
     print(machine_in_words(machine), flush=True)
     results = []
     for name in names:
-        result = measured(name, setup, machine)
+        result = measured(name, setup, machine, folder / f"{name}.json")
         results.append(result)
-        write(folder / f"{name}.json", as_json(result, options.quick))
         print(*("\n" + text(table) for table in tables(result)), f"  ({result.seconds:.0f} s)", sep="\n", flush=True)
     print("\n" + text(goals_table(results)))
     print(f"\nwritten to {folder}")

@@ -14,7 +14,6 @@ from torch import Tensor, nn
 
 from panconv import MET, Adjacency, Free, Walks
 
-TITLE = "The whole operator, method 5, trained k(n): forward + backward"
 ENTRY = 48  # bytes that an entry of a power costs at the peak: two matrices with int64 columns, and room to sort them
 
 
@@ -53,11 +52,6 @@ def measure(setup: Setup) -> Iterator[Record]:
     N, E = setup.pick(quick=(2_000, 40_000), cpu=(200_000, 4_000_000), cuda=(1_000_000, 20_000_000))
     for F in widths:
         yield from at(power_law(N, E, setup.device), 3, F, setup, powers=not setup.quick)
-    N, E = setup.pick(quick=(2_000, 40_000), cpu=(50_000, 1_000_000), cuda=(1_000_000, 20_000_000))
-    for L in setup.pick(quick=(1, 2), cpu=(1, 2, 4, 7, 10), cuda=(1, 2, 3, 4, 6, 8, 10)):
-        yield from at(power_law(N, E, setup.device), L, 64, setup, sweep="L")
-    for F in setup.pick(quick=(4, 16), cpu=(4, 16, 64, 256), cuda=(4, 8, 16, 32, 64, 128, 256)):
-        yield from at(power_law(N, E, setup.device), 3, F, setup, sweep="F")
 
 
 def peers(L: int, powers: bool) -> dict[str, Operator]:
@@ -73,14 +67,14 @@ def peers(L: int, powers: bool) -> dict[str, Operator]:
 
 
 def at(
-    graph: Graph, L: int, F: int, setup: Setup, powers: bool = False, fresh: bool = False, sweep: str | None = None
+    graph: Graph, L: int, F: int, setup: Setup, powers: bool = False, fresh: bool = False, sweep: str = ""
 ) -> Iterator[Record]:
     """All who can, on one graph, length and width.
 
     Args:
         powers: whether to form the powers explicitly too, where they fit.
         fresh: whether each call starts from the edge_index, for all sides.
-        sweep: what is varied while the rest stays, to be drawn as a line.
+        sweep: what is varied while the rest stays, to be drawn as a line; "" for a case by itself.
     """
     forget(setup.device)
     g = torch.Generator(setup.device).manual_seed(1)
@@ -99,7 +93,7 @@ def at(
     timings = timed({**functions, **made}, setup.device, setup.seconds / (2 if sweep else 1))
     timings |= {who: Timing(None, 0, error) for who, error in {**errors, **failed}.items()}
     common = {
-        "benchmark": "whole",
+        "benchmark": "sweep" if sweep else "whole",
         "graph": graph.name,
         "nodes": graph.num_nodes,
         "entries": graph.entries,

@@ -14,7 +14,7 @@ import torch
 import panconv
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
-NAMES = ("product", "whole", "memory", "growth")
+NAMES = ("product", "whole", "sweep", "memory", "growth")
 MACHINE = {"device", "cpu", "cores", "threads", "torch", "pyg", "panconv", "cache_bytes", "copy_bytes_per_s"}
 COMMON = {"benchmark", "graph", "nodes", "entries", "who", "F"}
 
@@ -64,7 +64,7 @@ def test_every_benchmark_leaves_flat_records(quick):
 
 def test_ratios_are_those_of_the_times_and_all_sides_agree(quick):
     _, folder, _ = quick
-    for name in ("product", "whole"):
+    for name in ("product", "whole", "sweep"):
         records, ours = json.loads((folder / f"{name}.json").read_text())["records"], None
         peers = set()
         for record in records:
@@ -155,17 +155,20 @@ def test_peak_and_held_bytes(scripts):
     assert measure.peak_bytes(lambda: torch.ones(1_000_000).add(1).mul(2), cpu) == pytest.approx(8_000_000, abs=1000)
 
 
-def test_an_error_of_ours_is_told_and_what_came_before_it_stays(scripts, monkeypatch, capsys):
+def test_an_error_of_ours_is_told_and_what_came_before_it_stays(scripts, monkeypatch, capsys, tmp_path):
     suite, records = scripts("suite"), scripts("records")
+
+    path = tmp_path / "broken.json"
 
     def measure(setup):
         yield {"benchmark": "broken", "who": "panconv"}
+        assert json.loads(path.read_text())["error"] == "not finished"
         raise ValueError("a kernel went wrong")
 
     monkeypatch.setitem(sys.modules, "broken", SimpleNamespace(measure=measure))
-    result = suite.measured("broken", records.Setup(torch.device("cpu"), 1.0, 1), {})
+    result = suite.measured("broken", records.Setup(torch.device("cpu"), 1.0, 1), {}, path)
     assert result.records == [{"benchmark": "broken", "who": "panconv"}]
-    assert result.error == "a kernel went wrong"
+    assert result.error == json.loads(path.read_text())["error"] == "a kernel went wrong"
     assert "Traceback" in capsys.readouterr().out
 
 
