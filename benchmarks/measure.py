@@ -29,6 +29,7 @@ class Timing(NamedTuple):
     ms: float | None
     samples: int = 0
     error: str | None = None
+    best: float | None = None  # the fastest sample: far below the median, the machine was busy with something else
 
 
 def timed(
@@ -72,7 +73,7 @@ def timed(
     return {
         name: Timing(None, 0, errors[name])
         if name in errors
-        else Timing(statistics.median(times[name]), len(times[name]))
+        else Timing(statistics.median(times[name]), len(times[name]), None, min(times[name]))
         for name in functions
     }
 
@@ -245,6 +246,7 @@ def describe(device: torch.device) -> dict[str, object]:
     versions = {key: _version(name) for key, name in PACKAGES.items()}
     return {
         "device": device.type,
+        "load": round(os.getloadavg()[0], 2),  # what others are running: a busy machine measures itself
         **gpu,
         **cpu,
         "python": platform.python_version(),

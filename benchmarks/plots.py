@@ -8,6 +8,7 @@ Needs Matplotlib and the JSON files alone, which may come from another machine.
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -143,8 +144,8 @@ def roofline(records: Records) -> Figure | None:
         axes.axhline(1, color="black", lw=1)
         _label(axes, "", "of the copy bandwidth", f"Bytes counted with {count}")
     short = {"float32": "fp32", "bfloat16": "bf16"}
-    names = [f"{graph.replace(', ', chr(10))}\nF = {F}, {short.get(dtype, dtype)}" for graph, F, dtype in cases]
-    both[1].set_xticks(range(len(cases)), names, fontsize=6.5, rotation=0 if len(cases) < 8 else 45)
+    names = [f"{_broken(str(graph))}\nF = {F}, {short.get(str(dtype), dtype)}" for graph, F, dtype in cases]
+    both[1].set_xticks(range(len(cases)), names, fontsize=6.5)
     both[0].legend(frameon=False, fontsize=7, ncols=len(who), loc="lower center", bbox_to_anchor=(0.5, 1.08))
     return figure
 
@@ -157,6 +158,11 @@ PICTURES: dict[str, tuple[str, Callable[[Records], Figure | None]]] = {
     "memory": ("memory", peak_memory),
     "roofline": ("product", roofline),
 }
+
+
+def _broken(graph: str) -> str:
+    """A graph's name in lines: what it is, how large, in what order."""
+    return re.sub(r" (?=\d)", "\n", graph, count=1).replace(", ", "\n")
 
 
 def _colour(who: str) -> str:

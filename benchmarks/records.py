@@ -52,7 +52,8 @@ def compared(timings: Mapping[str, Timing], common: Record, setup: Setup) -> Ite
         if other is None or (timing.ms is not None and timing.ms < other):
             best[family(who)] = who
     for who, timing in timings.items():
-        record = {**common, "who": who, "ms": timing.ms, "samples": timing.samples, "error": timing.error}
+        record = {**common, "who": who, "ms": timing.ms, "best_ms": timing.best, "samples": timing.samples}
+        record["error"] = timing.error
         if who != OURS:
             ratio = None if timing.ms is None else timing.ms / ours
             record["ratio"] = ratio

@@ -77,6 +77,8 @@ def main() -> int:
     folder = options.out / (slug(machine) + "-quick" * options.quick)
     setup = Setup(device, machine["copy_bytes_per_s"], machine["cache_bytes"], options.quick)
     print(machine_in_words(machine), flush=True)
+    if device.type == "cpu" and machine["load"] > 0.3 * machine["cores"]:
+        print(f"the machine is busy (load {machine['load']} before the start): its times are not to be relied on")
     results = []
     for name in names:
         result = measured(name, setup, machine, folder / f"{name}.json")

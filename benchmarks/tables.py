@@ -105,19 +105,18 @@ def _sweep(records: list[dict[str, object]]) -> Iterator[Table]:
 def _compared(
     title: str, records: list[dict[str, object]], columns: Mapping[str, str], extra: Mapping[str, str] | None = None
 ) -> Table:
-    """A row a case, a column a peer; the goals last."""
+    """A row a case, a column a peer: its ms, how many times ours that is, and the goal where there is one."""
     who = list(dict.fromkeys(str(r["who"]) for r in records))
     cases: dict[tuple[object, ...], dict[str, dict[str, object]]] = {}
     for record in records:
         cases.setdefault(tuple(record.get(key) for key in columns), {})[str(record["who"])] = record
-    goals = any("goal" in r for r in records)
-    header = [*columns.values(), *who, *(extra or {}), *(["goals"] if goals else [])]
+    header = [*columns.values(), *who, *(extra or {})]
     rows = []
     for case, found in cases.items():
         row = [_short(value) for value in case]
         row += [_cell(found[name]) if name in found else "" for name in who]
         row += [_percent(found.get(OURS, {}).get(key)) for key in (extra or {}).values()]
-        rows.append([*row, "; ".join(map(_goal, _with_goals(found.values())))] if goals else row)
+        rows.append(row)
     return Table(title, header, rows, _errors(records) + _differences(records))
 
 
@@ -201,14 +200,6 @@ def goals_table(results: Iterable[Result]) -> Table:
 # ---------------------------------------------------------------------- cells
 
 
-def _with_goals(records: Iterable[Record]) -> list[Record]:
-    return [record for record in records if "goal" in record]
-
-
-def _goal(record: Record) -> str:
-    return f"{record['who']} ≥ {record['goal']:g}: {_word(record['met'])}"
-
-
 def _word(met: object) -> str:
     return {True: "met", False: "missed", None: "not measured"}[met]
 
@@ -216,8 +207,9 @@ def _word(met: object) -> str:
 def _cell(record: Record) -> str:
     if record["ms"] is None:
         return "—"
-    ratio = record.get("ratio")
-    return _number(record["ms"]) + (f" ({_ratio(ratio)})" if ratio is not None else "")
+    ratio, goal = record.get("ratio"), record.get("goal")
+    against = f" {'≥' if record['met'] else '<'} {goal:g}" if goal is not None else ""
+    return _number(record["ms"]) + (f" ({_ratio(ratio)}{against})" if ratio is not None else "")
 
 
 def _ratio(ratio: float) -> str:
