@@ -26,7 +26,7 @@ class PAN(nn.Module):
         hidden_channels: width of the hidden layers.
         out_channels: number of classes.
         num_layers: number of convolutions.
-        L, method, weights, paths, bias: as in `PANConv`; each layer has path weights of its own, of the one kind, or of
+        L, method, weights, paths, bias, memory: as in `PANConv`; each layer has path weights of its own, of the one kind, or of
             its own kind by ``{"kind": "layers", "of": [first, second, …]}``.
         dropout: before every layer, while training.
         trials: S, to hold S independent models side by side; scores are then (N, S, classes).
@@ -50,6 +50,7 @@ class PAN(nn.Module):
         dropout: float = 0.5,
         bias: bool = True,
         trials: int | None = None,
+        memory: str | None = None,
     ) -> None:
         super().__init__()
         checked_count(num_layers, "num_layers")
@@ -72,11 +73,12 @@ class PAN(nn.Module):
             "dropout": dropout,
             "bias": bias,
             "trials": trials,
+            "memory": memory,
         }
         self.trials = trials
         widths = [in_channels, *[hidden_channels] * (num_layers - 1), out_channels]
         self.convs = nn.ModuleList(
-            PANConv(a, b, L, method, w, paths, bias, trials)
+            PANConv(a, b, L, method, w, paths, bias, trials, memory=memory)
             for (a, b), w in zip(pairwise(widths), per_layer, strict=True)
         )
         self.dropouts = nn.ModuleList(Dropout(dropout) for _ in self.convs)

@@ -61,21 +61,19 @@ class Plan(NamedTuple):
 
     def _as_one(self, x: Tensor, transposed: bool) -> Tensor:
         assert isinstance(self.family, (Walks, ScaledWalks))
-        by_trial = self.left.dim() == 3
-        trials = self.left.size(2) if by_trial else 1
+        trials = self.left.size(2) if self.left.dim() == 3 else 1
         series = Series(self.family, trials, self._is_by_node(), transposed, self.low_memory, self._again)
         ends = (self.right, self.outer) if transposed else (self.outer, self.right)
+        if x.dim() == 2:
+            return series.applied(x, self.left, self.own, *ends)
         flat = x.flatten(1) if x.dim() > 1 else x.unsqueeze(1)
-        factors = (self.left, self.own, *ends)
-        if not by_trial:
-            factors = tuple(None if f is None else f.unsqueeze(-1) for f in factors)  # type: ignore[assignment]
-        return series.applied(flat, *factors).view(x.shape)
+        return series.applied(flat, self.left, self.own, *ends).view(x.shape)
 
     def _again(
         self, series: Series, x: Tensor, w: Tensor, own: Tensor | None, outer: Tensor | None, right: Tensor | None
     ) -> Tensor:
         """What `series` does, term by term, for derivatives of derivatives."""
-        by_trial = x.view(x.size(0), series.trials, x.size(1) // series.trials)
+        by_trial = x if w.dim() == 2 else x.view(x.size(0), series.trials, x.size(1) // series.trials)
         if series.transposed:
             return Plan(self.family, w, own, right, outer, False)._adjoint_term_by_term(by_trial).view(x.shape)
         return Plan(self.family, w, own, outer, right, False)._term_by_term(by_trial).view(x.shape)

@@ -47,31 +47,31 @@ class Series(NamedTuple):
 
         Args:
             x: float32 or float64; on a GPU with Triton also float16 and bfloat16.
-            w: (L+1, 1 or N, S), for n = 0 … L.
-            own: (N, S), in place of w₀; None for w₀ itself.
-            outer, right: (N, S), or None for ones. With a w for every node there is no outer.
+            w: (L+1, 1 or N[, S]), for n = 0 … L.
+            own: (N[, S]), in place of w₀; None for w₀ itself.
+            outer, right: (N[, S]), or None for ones. With a w for every node there is no outer.
         """
         if torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in (x, w, own, outer, right)):
             return _Sum.apply(self, x, w, own, outer, right)
-        return self._sum(x, w[0] if own is None else own, w[1:], outer, right, None)
+        return self._sum(x, *_by_trial(w, own, outer, right), None)
 
     def _sum(
         self,
         x: Tensor,
-        own: Tensor,
         w: Tensor,
+        own: Tensor | None,
         outer: Tensor | None,
         right: Tensor | None,
         kept: list[Tensor] | None,
     ) -> Tensor:
         x = x.contiguous()
-        if not self.by_node:
-            at_once = whole(*self._at(1, self.transposed, x), x, own, w, outer, right, None, self.trials)
-            if at_once is not None:
-                return at_once[0]
-            return self._horner(x, own, w, outer, right, self.transposed)
-        assert outer is None
-        return self._recurrence(x, own, w, right, kept)
+        if self.by_node:
+            assert outer is None
+            return self._recurrence(x, w[0] if own is None else own, w[1:], right, kept)
+        at_once = whole(*self._at(1, self.transposed, x), x, w, own, outer, right, None, self.trials)
+        if at_once is not None:
+            return at_once[0]
+        return self._horner(x, w[0] if own is None else own, w[1:], outer, right, self.transposed)
 
     def _at(self, n: int, transposed: bool, x: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
         both = self.steps.step(n, torch.float64 if x.dtype == torch.float64 else torch.float32)
@@ -121,10 +121,6 @@ class Series(NamedTuple):
         self, g: Tensor, x: Tensor, own: Tensor, w: Tensor, outer: Tensor | None, right: Tensor | None
     ) -> tuple[Tensor, Tensor, Tensor | None]:
         """The gradients of x, of w, a number a length, and of right, from uₙ = (Aᵀ)ⁿ(outer ⊙ g)."""
-        if right is None:
-            at_once = whole(*self._at(1, not self.transposed, x), g, own, w, None, outer, x, self.trials)
-            if at_once is not None:
-                return at_once[0], _given(at_once[1]).unsqueeze(1), None
         u, total, L, by_row = g, g, w.size(0), right is not None
         of_w, of_right = [], None
         for n in range(1, L + 1):
@@ -180,7 +176,7 @@ class _Sum(torch.autograd.Function):
     ) -> Tensor:
         needed = _Needed(*ctx.needs_input_grad[1:])
         kept: list[Tensor] | None = [] if how.by_node and needed.w and not how.low_memory else None
-        y = how._sum(x, w[0] if own is None else own, w[1:], outer, right, kept)
+        y = how._sum(x, *_by_trial(w, own, outer, right), kept)
         ctx.how, ctx.like = how, (x.shape, x.dtype, x.device)
         factors = x if any(needed[1:]) else None, w, own, outer, right
         ctx.save_for_backward(*factors, y if needed.outer else None, *(kept or []))
@@ -195,6 +191,13 @@ class _Sum(torch.autograd.Function):
         g = g.contiguous()
         if x is not None:
             x = x.contiguous()
+        shapes = [() if f is None else f.shape for f in (w, own, outer, right)]
+        w, own, outer, right = _by_trial(w, own, outer, right)
+        if needed.w and not how.by_node and own is None and outer is None and right is None:
+            crow, col, value = how._at(1, not how.transposed, x)
+            at_once = whole(crow, col, value, g, w, None, None, None, x, how.trials)
+            if at_once is not None:
+                return None, at_once[0], _given(at_once[1]).view(shapes[0]), None, None, None
         own_is_w0, own, lengths = own is None, w[0] if own is None else own, w[1:]
         of_x = of_own = of_w = of_outer = of_right = None
         if needed.w and not how.by_node and not how.low_memory:
@@ -214,12 +217,22 @@ class _Sum(torch.autograd.Function):
         if needed.own or needed.outer or (needed.w and own_is_w0):
             of_own = paired(g, x, how.trials, by_row=needed.outer or own.size(0) != 1)
         if needed.outer:
-            of_outer = ((paired(g, y, how.trials) - own * of_own) / outer).masked_fill(outer == 0, 0)
+            of_outer = ((paired(g, y, how.trials) - own * _given(of_own)) / _given(outer)).masked_fill(outer == 0, 0)
         if of_w is not None:
             first = _given(of_own).sum_to_size(own.shape) if own_is_w0 else torch.zeros_like(w[0])
             of_w = torch.cat([first.unsqueeze(0).to(of_w.dtype), of_w])
-        factors = zip((of_w, None if own_is_w0 else of_own, of_outer, of_right), (w, own, outer, right), strict=True)
-        return None, of_x, *(grad if grad is None else grad.to(factor.dtype) for grad, factor in factors)
+        grads = zip((of_w, None if own_is_w0 else of_own, of_outer, of_right), shapes, strict=True)
+        return None, of_x, *(grad if grad is None else grad.to(w.dtype).view(shape) for grad, shape in grads)
+
+
+def _by_trial(
+    w: Tensor, own: Tensor | None, outer: Tensor | None, right: Tensor | None
+) -> tuple[Tensor, Tensor | None, Tensor | None, Tensor | None]:
+    """The factors with a dimension for the trials, of which there may be one: w tells."""
+    if w.dim() == 3:
+        return w, own, outer, right
+    own, outer, right = (None if f is None else f.unsqueeze(-1) for f in (own, outer, right))
+    return w.unsqueeze(-1), own, outer, right
 
 
 def _by_autograd(ctx: Any, needed: tuple[bool, ...], g: Tensor, x: Tensor | None, *others: Any) -> list[Tensor | None]:
@@ -227,12 +240,13 @@ def _by_autograd(ctx: Any, needed: tuple[bool, ...], g: Tensor, x: Tensor | None
     if x is None:  # only its own gradient is asked for, which is the same wherever it stands
         shape, dtype, device = ctx.like
         x = torch.zeros(shape, dtype=dtype, device=device, requires_grad=True)
-    inputs = (x, *others)
     wanted = [i for i, asked in enumerate(needed) if asked]
     again = torch.is_grad_enabled()
     with torch.enable_grad():
+        # Views of their own: one tensor may stand in two places, and each asks for its own gradient.
+        inputs = [None if t is None else t.view_as(t) for t in (x, *others)]
         y = ctx.how.again(ctx.how, *inputs)
-        found = torch.autograd.grad(y, [inputs[i] for i in wanted], g, create_graph=again)
+        found = torch.autograd.grad(y, [_given(inputs[i]) for i in wanted], g, create_graph=again)
     grads: list[Tensor | None] = [None] * len(inputs)
     for i, grad in zip(wanted, found, strict=True):
         grads[i] = grad

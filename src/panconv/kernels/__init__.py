@@ -107,16 +107,17 @@ def whole(
     col: Tensor,
     value: Tensor | None,
     x: Tensor,
-    own: Tensor,  # (N or 1, S)
-    w: Tensor,  # (L, 1, S)
-    outer: Tensor | None = None,
-    right: Tensor | None = None,
-    dot: Tensor | None = None,
-    trials: int = 1,
+    w: Tensor,  # (L+1, 1, S)
+    own: Tensor | None,  # (N, S)
+    outer: Tensor | None,
+    right: Tensor | None,
+    dot: Tensor | None,
+    trials: int,
 ) -> tuple[Tensor, Tensor | None] | None:
-    """own ⊙ x + outer ⊙ Σ wₙ Aⁿ(right ⊙ x) in one launch, and <Aⁿ(right ⊙ x), dot>, (L, S), where asked for.
+    """own ⊙ x + outer ⊙ Σ wₙ Aⁿ(right ⊙ x) in one launch, and <Aⁿ(right ⊙ x), dot>, (L+1, S), where asked for.
 
-    None where it cannot be: the graph does not fall into small parts, or there are no such kernels.
+    None where it cannot be: the graph does not fall into small parts, or there are no such kernels. Without `own` it
+    is w₀.
     """
     if _gpu(x) is None or not 0 < x.numel() < 2**29:
         return None
@@ -125,9 +126,8 @@ def whole(
         return None
     from panconv.kernels.parts import parts
 
-    outer, right = (None if f is None else _spread(f, trials, x) for f in (outer, right))
-    own, w = _spread(own, trials, x), _spread(w.squeeze(1), trials, x)
-    return parts(crow, col, value, blocks, x, own, w, outer, right, dot, trials)
+    own, outer, right = (None if f is None else _spread(f, trials, x) for f in (own, outer, right))
+    return parts(crow, col, value, blocks, x, _spread(w[:, 0], trials, x), own, outer, right, dot, trials)
 
 
 def paired(a: Tensor, b: Tensor, trials: int = 1, by_row: bool = True) -> Tensor:

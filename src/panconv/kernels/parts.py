@@ -6,6 +6,8 @@ On such graphs a launch takes longer than a step.
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 import triton
 import triton.language as tl
@@ -14,11 +16,15 @@ from torch import Tensor
 from panconv.kernels.blocks import Blocks
 from panconv.kernels.gpu import WIDEST, accurate, stride_of
 
+_POINTERS = ["crow", "col", "value", "x", "y", "spare", "starts", "own", "w", "outer", "right", "other", "dots"]
+_NUMBERS = ["width", "L", "longest", "own_stride", "outer_stride", "right_stride"]
 
-@triton.jit
+
+# Made for any number and any alignment, so that what was compiled once can be launched again without a look at either.
+@triton.jit(do_not_specialize=_NUMBERS, do_not_specialize_on_alignment=_POINTERS)
 def _parts(  # type: ignore[no-untyped-def]
-    crow, col, value, x, y, spare, starts, K: tl.constexpr, width, L, longest,
-    own, own_stride, w, outer, outer_stride, right, right_stride, other, dots,
+    crow, col, value, x, y, spare, starts, width, L, longest,
+    own, own_stride, w, outer, outer_stride, right, right_stride, other, dots, K: tl.constexpr,
     WEIGHTED: tl.constexpr, TRIALS: tl.constexpr, OUTER: tl.constexpr, RIGHT: tl.constexpr, DOT: tl.constexpr,
     ACC: tl.constexpr, ROWS: tl.constexpr, BLOCK_F: tl.constexpr,
 ):  # fmt: skip
@@ -42,6 +48,7 @@ def _parts(  # type: ignore[no-untyped-def]
         scale = _over(outer, row, outer_stride, trial, there, TRIALS)
     if DOT:
         with_what = tl.load(other + place, mask=live, other=0.0).to(ACC)
+        _dotted(term, with_what, live, dots, 0, part, tile, column, K, TRIALS)
     for n in range(0, L):
         store = spare + (n % 2) * N * K
         tl.store(store + place, term, mask=live)
@@ -54,18 +61,24 @@ def _parts(  # type: ignore[no-untyped-def]
             if WEIGHTED:
                 sent *= tl.load(value + begin + e, mask=has, other=0.0).to(ACC)[:, None]
             term += sent
-        factor = tl.load(w + n * (K // width) + trial)[None, :] if TRIALS else tl.load(w + n)
+        factor = tl.load(w + (n + 1) * (K // width) + trial)[None, :] if TRIALS else tl.load(w + n + 1)
         if OUTER:
             total += scale * factor * term
         else:
             total += factor * term
         if DOT:
-            product = tl.sum(tl.where(live, term * with_what, 0.0), 0)
-            if not TRIALS:
-                tl.store(dots + (n * tl.num_programs(0) + part) * tl.num_programs(1) + tile, tl.sum(product, 0))
-            else:
-                tl.store(dots + (n * tl.num_programs(0) + part) * K + column, product, mask=column < K)
+            _dotted(term, with_what, live, dots, n + 1, part, tile, column, K, TRIALS)
     tl.store(y + place, total, mask=live)
+
+
+@triton.jit
+def _dotted(term, other, live, dots, n, part, tile, column, K: tl.constexpr, TRIALS: tl.constexpr):  # type: ignore[no-untyped-def]
+    """<term, other> of a part, to be added to those of the other parts."""
+    product = tl.sum(tl.where(live, term * other, 0.0), 0)
+    if TRIALS:
+        tl.store(dots + (n * tl.num_programs(0) + part) * K + column, product, mask=column < K)
+    else:
+        tl.store(dots + (n * tl.num_programs(0) + part) * tl.num_programs(1) + tile, tl.sum(product, 0))
 
 
 @triton.jit
@@ -78,34 +91,57 @@ def _over(pointer, row, row_stride, trial, there, TRIALS: tl.constexpr):  # type
     return found
 
 
+_compiled: dict[tuple[Any, ...], Any] = {}
+
+
 def parts(
     crow: Tensor,
     col: Tensor,
     value: Tensor | None,
     blocks: Blocks,
     x: Tensor,
-    own: Tensor,
     w: Tensor,
+    own: Tensor | None,
     outer: Tensor | None,
     right: Tensor | None,
     dot: Tensor | None,
     trials: int,
 ) -> tuple[Tensor, Tensor | None]:
-    """own ⊙ x + outer ⊙ Σ wₙ Aⁿ(right ⊙ x), and <Aⁿ(right ⊙ x), dot> of each n, (L, S), where asked for."""
-    (N, K), L = x.shape, w.size(0)
-    columns = min(triton.next_power_of_2(K), WIDEST)
-    rows, tiles, count = triton.next_power_of_2(blocks.rows), triton.cdiv(K, columns), blocks.start.numel() - 1
-    acc = accurate(x)
+    """own ⊙ x + outer ⊙ Σ wₙ Aⁿ(right ⊙ x) over n = 1 … L, and <Aⁿ(right ⊙ x), dot> of n = 0 … L, (L+1, S).
+
+    Args:
+        w: (L+1, S); w₀ is `own` where none is given.
+    """
+    (N, K), L = x.shape, w.size(0) - 1
+    rows, columns = _power_of_two(blocks.rows), min(_power_of_two(K), WIDEST)
+    grid = (blocks.start.numel() - 1, -(-K // columns), 1)
     y, spare = torch.empty_like(x), torch.empty(2, N, K, dtype=x.dtype, device=x.device)
-    dots = None if dot is None else torch.empty(L, count, tiles if trials == 1 else K, dtype=acc, device=x.device)
-    _parts[(count, tiles)](
-        crow, col, x if value is None else value, x, y, spare, blocks.start, K, K // trials, L, blocks.entries,
-        own, stride_of(own), w, x if outer is None else outer, stride_of(outer), x if right is None else right,
-        stride_of(right), x if dot is None else dot, x if dots is None else dots,
-        WEIGHTED=value is not None, TRIALS=trials > 1, OUTER=outer is not None, RIGHT=right is not None,
-        DOT=dot is not None, ACC=tl.float64 if acc == torch.float64 else tl.float32, ROWS=rows, BLOCK_F=columns,
-        num_warps=max(1, min(8, rows * columns // 512)),
+    dots = None
+    if dot is not None:
+        dots = torch.empty(L + 1, grid[0], grid[1] if trials == 1 else K, dtype=accurate(x), device=x.device)
+    own = w[:1] if own is None else own
+    arguments = (
+        crow, col, x if value is None else value, x, y, spare, blocks.start, K // trials, L, blocks.entries,
+        own, stride_of(own), w, x if outer is None else outer, stride_of(outer),
+        x if right is None else right, stride_of(right), x if dot is None else dot, x if dots is None else dots,
+        K, value is not None, trials > 1, outer is not None, right is not None, dot is not None,
+        tl.float64 if x.dtype == torch.float64 else tl.float32, rows, columns,
     )  # fmt: skip
+    _launch(grid, arguments, (crow.dtype, x.dtype, x.device.index, value is None or value.dtype, *arguments[19:]))
     if dots is None:
         return y, None
-    return y, dots.sum((1, 2)).unsqueeze(1) if trials == 1 else dots.view(L, count, trials, -1).sum((1, 3))
+    return y, dots.sum((1, 2)).unsqueeze(1) if trials == 1 else dots.view(L + 1, grid[0], trials, -1).sum((1, 3))
+
+
+def _launch(grid: tuple[int, ...], arguments: tuple[Any, ...], key: tuple[Any, ...]) -> None:
+    """Launches the kernel; what was compiled for the same types and constants without asking Triton again."""
+    kernel = _compiled.get(key)
+    if kernel is None:
+        warps = max(1, min(8, arguments[-2] * arguments[-1] // 512))
+        _compiled[key] = _parts[grid](*arguments, num_warps=warps)  # None from the interpreter
+    else:
+        kernel[grid](*arguments)
+
+
+def _power_of_two(number: int) -> int:
+    return 1 << (number - 1).bit_length()

@@ -12,7 +12,14 @@ from torch_geometric.nn.inits import zeros
 from panconv.features import SparseRows
 from panconv.graph import Adjacency
 from panconv.met import MET
-from panconv.methods import check_compatible, check_paths, check_weights, checked_method, natural_weights
+from panconv.methods import (
+    check_compatible,
+    check_paths,
+    check_weights,
+    checked_memory,
+    checked_method,
+    natural_weights,
+)
 from panconv.nn.linear import Linear
 from panconv.nn.prepared import PreparedGraph
 from panconv.paths import PathFamily, paths_from
@@ -46,6 +53,7 @@ class PANConv(nn.Module):
         bias: whether to add a trained bias.
         trials: S, to hold S independent layers side by side, each with parameters of its own.
         concat: whether the terms stand side by side before W, a matrix a length, in place of being summed.
+        memory: ``"low"`` to compute again in the backward what would otherwise be kept for it.
 
     Shapes:
         x (N, F) → (N, O); with trials, x (N, F) or (N, S, F) → (N, S, O). x may be a torch sparse tensor (N, F).
@@ -67,6 +75,7 @@ class PANConv(nn.Module):
         bias: bool = True,
         trials: int | None = None,
         concat: bool = False,
+        memory: str | None = None,
     ) -> None:
         super().__init__()
         family = paths_from(paths)
@@ -84,7 +93,7 @@ class PANConv(nn.Module):
         self._check_trials()
         if concat and natural_weights(self.method, family) == "power-law":
             raise ValueError("concat=True has a matrix a number of steps, which effective lengths do not tell apart")
-        self.concat = concat
+        self.concat, self.memory = concat, checked_memory(memory)
         self.lin = Linear(in_channels, out_channels * (self.L + 1 if concat else 1), trials)
         shape = (out_channels,) if trials is None else (trials, out_channels)
         self.bias = nn.Parameter(torch.zeros(shape)) if bias else None
@@ -129,7 +138,7 @@ class PANConv(nn.Module):
 
     def met(self, adj: Adjacency) -> MET:
         """The layer's operator M on a graph."""
-        return MET(paths_from(self.paths)(adj, self.L), self.weights, self.method)
+        return MET(paths_from(self.paths)(adj, self.L), self.weights, self.method, self.memory)
 
     def _check_trials(self) -> None:
         w = self.weights()
@@ -140,4 +149,5 @@ class PANConv(nn.Module):
 
     def extra_repr(self) -> str:
         words = f"{self.in_channels}, {self.out_channels}, L={self.L}, method={self.method}, paths={self.paths!r}"
+        words += f", memory={self.memory!r}" if self.memory else ""
         return words + (", concat=True" if self.concat else "") + (f", trials={self.trials}" if self.trials else "")
