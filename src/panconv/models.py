@@ -26,8 +26,8 @@ class PAN(nn.Module):
         hidden_channels: width of the hidden layers.
         out_channels: number of classes.
         num_layers: number of convolutions.
-        L, method, weights, paths, bias, memory: as in `PANConv`; each layer has path weights of its own, of the one kind, or of
-            its own kind by ``{"kind": "layers", "of": [first, second, …]}``.
+        L, method, weights, paths, bias, memory: as in `PANConv`; each layer has path weights of its own, of the one
+            kind, or of its own kind by ``{"kind": "layers", "of": [first, second, …]}``.
         dropout: before every layer, while training.
         trials: S, to hold S independent models side by side; scores are then (N, S, classes).
 

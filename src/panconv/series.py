@@ -211,7 +211,7 @@ class _Sum(torch.autograd.Function):
             if needed.right:
                 inner = how._horner(g, torch.zeros_like(own), lengths, None, outer, not how.transposed)
                 of_right = paired(inner, x, how.trials)
-                of_x = _scaled(inner, right, how.trials) + _scaled(g, own, how.trials)
+                of_x = _scaled_and_added(inner, right, g, own, how.trials)
             elif needed.x:
                 of_x = how._horner(g, own, lengths, right, outer, not how.transposed)
         if needed.own or needed.outer or (needed.w and own_is_w0):
@@ -260,9 +260,11 @@ def _product(a: Tensor | None, b: Tensor | None) -> Any:
     return a * b
 
 
-def _scaled(x: Tensor, factor: Tensor, trials: int) -> Tensor:
-    """factor ⊙ x for a factor (N or 1, S)."""
-    return (x.view(x.size(0), trials, x.size(1) // trials) * factor.unsqueeze(-1)).view_as(x).to(x.dtype)
+def _scaled_and_added(x: Tensor, scale: Tensor, y: Tensor, factor: Tensor, trials: int) -> Tensor:
+    """scale ⊙ x + factor ⊙ y, in the place of x."""
+    x3, y3 = (t.view(t.size(0), trials, t.size(1) // trials) for t in (x, y))
+    x3.mul_(scale.unsqueeze(-1)).addcmul_(y3, factor.unsqueeze(-1))
+    return x
 
 
 def _weighed(dots: Tensor, factor: Tensor | None) -> Tensor:

@@ -9,6 +9,7 @@ from panconv.csr import rows_of
 
 # Without MKL (ARM, macOS) torch has no CSR product on the CPU; its COO product is plain C++ and runs everywhere.
 _CSR_ON_CPU = torch.backends.mkl.is_available()
+_PIECE = 2**16  # values
 _FEWEST = 5  # columns from which a sum of bags is faster than MKL
 
 
@@ -70,7 +71,9 @@ def paired(a: Tensor, b: Tensor, trials: int, by_row: bool) -> Tensor:
     """<a, b> of each trial, (1, S), or of each row and trial, (R, S)."""
     if trials == 1 and not by_row:
         return torch.dot(a.reshape(-1), b.reshape(-1)).reshape(1, 1)
-    rows = (_by_trial(a, trials) * _by_trial(b, trials)).sum(-1)
+    piece = max(1, _PIECE // max(1, a.size(1)))  # rows whose products stay in the cache, in place of a block of them
+    pairs = zip(_by_trial(a, trials).split(piece), _by_trial(b, trials).split(piece), strict=True)
+    rows = torch.cat([(left * right).sum(-1) for left, right in pairs])
     return rows if by_row else rows.sum(0, keepdim=True)
 
 
