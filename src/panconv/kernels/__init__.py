@@ -12,6 +12,7 @@ The factors are (R or 1, S or 1) for the S trials that lie side by side in the c
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from types import ModuleType
 from typing import NamedTuple
 
@@ -40,6 +41,13 @@ def _triton() -> ModuleType | None:
     except ImportError:  # no Triton: torch's own products give the same, only slower
         return None
     return gpu
+
+
+@functools.cache
+def _parts() -> Callable[..., tuple[Tensor, Tensor | None]]:
+    from panconv.kernels.parts import parts
+
+    return parts
 
 
 def _gpu(x: Tensor) -> ModuleType | None:
@@ -124,10 +132,10 @@ def whole(
     blocks = blocks_of(crow, col)
     if blocks is None:
         return None
-    from panconv.kernels.parts import parts
-
     own, outer, right = (None if f is None else _spread(f, trials, x) for f in (own, outer, right))
-    return parts(crow, col, value, blocks, x, _spread(w[:, 0], trials, x), own, outer, right, dot, trials)
+    return _parts()(
+        crow, col, value, blocks, x, _spread(w.reshape(-1, trials), trials, x), own, outer, right, dot, trials
+    )
 
 
 def paired(a: Tensor, b: Tensor, trials: int = 1, by_row: bool = True) -> Tensor:

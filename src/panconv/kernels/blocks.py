@@ -27,9 +27,10 @@ _made: WeakIdKeyDictionary = WeakIdKeyDictionary()  # by the row pointers, and f
 
 def blocks_of(crow: Tensor, col: Tensor) -> Blocks | None:
     """The parts of a square pattern, found once; None where one of them is too large."""
-    if crow not in _made:
-        _made[crow] = _find(crow, col)
-    return _made[crow]
+    found = _made.get(crow, _made)
+    if found is _made:
+        found = _made[crow] = _find(crow, col)
+    return found
 
 
 def _find(crow: Tensor, col: Tensor) -> Blocks | None:

@@ -119,15 +119,16 @@ def parts(
     dots = None
     if dot is not None:
         dots = torch.empty(L + 1, grid[0], grid[1] if trials == 1 else K, dtype=accurate(x), device=x.device)
-    own = w[:1] if own is None else own
     arguments = (
         crow, col, x if value is None else value, x, y, spare, blocks.start, K // trials, L, blocks.entries,
-        own, stride_of(own), w, x if outer is None else outer, stride_of(outer),
+        w if own is None else own, stride_of(own), w, x if outer is None else outer, stride_of(outer),
         x if right is None else right, stride_of(right), x if dot is None else dot, x if dots is None else dots,
         K, value is not None, trials > 1, outer is not None, right is not None, dot is not None,
         tl.float64 if x.dtype == torch.float64 else tl.float32, rows, columns,
     )  # fmt: skip
-    _launch(grid, arguments, (crow.dtype, x.dtype, x.device.index, value is None or value.dtype, *arguments[19:]))
+    # tl's own types are slow to hash; x's dtype stands for that of the sums
+    types = (crow.dtype, x.dtype, x.device.index, None if value is None else value.dtype)
+    _launch(grid, arguments, (*types, *arguments[19:25], rows, columns))
     if dots is None:
         return y, None
     return y, dots.sum((1, 2)).unsqueeze(1) if trials == 1 else dots.view(L + 1, grid[0], trials, -1).sum((1, 3))
