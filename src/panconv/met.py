@@ -201,16 +201,13 @@ class MET(Thermodynamics):
                     centre = None if fit else torch.stack([self._centre(log, dtype) for log in log_D])
                     right, left_log = _halved(log_D, left_log, centre)
                 left = left * left_log.exp()
-        varies = rule.per_length == "sym"
-        if own is None and right is not None:
-            own = left[0] * (right[0] if varies else right)
         return Plan(
             terms if fit else terms.scaled(),
             left.to(dtype),
             None if own is None else own.to(dtype),
             None if outer is None else outer.to(dtype),
             None if right is None else right.to(dtype),
-            right_varies=varies,
+            right_varies=rule.per_length == "sym",
             low_memory=self.memory == "low",
         )
 

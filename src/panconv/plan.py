@@ -1,10 +1,10 @@
-"""How an operator is applied: own ⊙ x + outer ⊙ Σₙ leftₙ ⊙ Gₙ (rightₙ ⊙ x), by the recurrence of a family of paths."""
+"""How an operator is applied: outer ⊙ Σₙ leftₙ ⊙ Gₙ (rightₙ ⊙ x), by the recurrence of a family of paths."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import NamedTuple
 
 import torch
@@ -18,15 +18,15 @@ from panconv.series import Series
 
 
 class Plan(NamedTuple):
-    """own ⊙ x + outer ⊙ Σₙ leftₙ ⊙ Gₙ (rightₙ ⊙ x) over n = 1 … L, all factors in one dtype.
+    """outer ⊙ Σₙ leftₙ ⊙ Gₙ (rightₙ ⊙ x), all factors in one dtype.
 
-    The path of length 0 stands apart: its G is the identity, and at a node that nothing reaches its factor is 1 even
+    Of walks the term of length 0 may stand apart, as own ⊙ x: at a node that nothing reaches its factor is 1, even
     where w₀ and Z are both too small for floating point.
     """
 
     family: Terms
     left: Tensor  # (L+1, 1 or N[, S])
-    own: Tensor | None  # (N[, S]), in place of left₀
+    own: Tensor | None  # (N[, S]), in place of outer ⊙ left₀ ⊙ right₀
     outer: Tensor | None  # (N[, S])
     right: Tensor | None  # (N[, S]), or (L+1, N[, S]) where it varies with n
     right_varies: bool
@@ -64,10 +64,11 @@ class Plan(NamedTuple):
         trials = self.left.size(2) if self.left.dim() == 3 else 1
         series = Series(self.family, trials, self._is_by_node(), transposed, self.low_memory, self._again)
         ends = (self.right, self.outer) if transposed else (self.outer, self.right)
+        own = self.left[0] * self.right if self.own is None and self.right is not None else self.own
         if x.dim() == 2:
-            return series.applied(x, self.left, self.own, *ends)
+            return series.applied(x, self.left, own, *ends)
         flat = x.flatten(1) if x.dim() > 1 else x.unsqueeze(1)
-        return series.applied(flat, self.left, self.own, *ends).view(x.shape)
+        return series.applied(flat, self.left, own, *ends).view(x.shape)
 
     def _again(
         self, series: Series, x: Tensor, w: Tensor, own: Tensor | None, outer: Tensor | None, right: Tensor | None
@@ -83,49 +84,59 @@ class Plan(NamedTuple):
     def terms(self, x: Tensor) -> Iterator[Tensor]:
         """The terms of n = 0 … L."""
         left = self.left if self.outer is None else self.outer * self.left
-        yield _times(self._first(), x)
-        for factor, term in zip(left[1:], self._inner(x), strict=True):
-            yield _times(factor, term)
+        scaled = (_times(factor, term) for factor, term in zip(left, self._inner(x), strict=True))
+        return scaled if self.own is None else chain([_times(self.own, x)], islice(scaled, 1, None))
 
     def _term_by_term(self, x: Tensor) -> Tensor:
         total: Tensor | None = None
-        for left, term in zip(self.left[1:], self._inner(x), strict=True):
+        pairs = zip(self.left, self._inner(x), strict=True)
+        for left, term in pairs if self.own is None else islice(pairs, 1, None):
             total = _times(left, term) if total is None else torch.addcmul(total, _spread(left, term), term)
-        if total is None:
-            return _times(self._first(), x)
-        total = total if self.outer is None else _times(self.outer, total)
-        return torch.addcmul(total, _spread(self._first(), x), x)
+        if total is not None and self.outer is not None:
+            total = _times(self.outer, total)
+        if self.own is None:
+            assert total is not None
+            return total
+        own = _times(self.own, x)
+        return own if total is None else total + own
 
     def _inner(self, x: Tensor) -> Iterator[Tensor]:
         if self.right_varies:
             # Method 6: each length starts from an x of its own, so the recurrence cannot be shared: L(L+1)/2 products.
-            return (self.family.term(n, _times(r, x)) for n, r in enumerate(self._rights(), 1))
-        return islice(self.family.terms(x if self.right is None else _times(self.right, x)), 1, None)
+            return (self.family.term(n, _times(r, x)) for n, r in enumerate(self._rights()))
+        return self.family.terms(x if self.right is None else _times(self.right, x))
 
     def _adjoint_term_by_term(self, y: Tensor) -> Tensor:
-        own = _times(self._first(), y)
-        if self.left.size(0) == 1:
-            return own
-        y = y if self.outer is None else _times(self.outer, y)
-        scaled: list[Tensor | None] = [None, *(_times(left, y) for left in self.left[1:])]
+        if self.own is not None and self.left.size(0) == 1:
+            return _times(self.own, y)
+        inner = y if self.outer is None else _times(self.outer, y)
+        scaled: list[Tensor | None] = [_times(left, inner) for left in self.left]
+        if self.own is not None:
+            scaled[0] = None
+        total = self._adjoint_of_terms(scaled)
+        return total if self.own is None else total + _times(self.own, y)
+
+    def _adjoint_of_terms(self, scaled: list[Tensor | None]) -> Tensor:
         if self.right_varies:
             nothing: list[Tensor | None] = [None] * len(scaled)
-            rights = enumerate(self._rights(), 1)
-            parts = [_times(r, self.family.adjoint([*nothing[:n], scaled[n]])) for n, r in rights]
-            return own + torch.stack(parts).sum(0)
+            parts = [_times(r, self.family.adjoint([*nothing[:n], scaled[n]])) for n, r in enumerate(self._rights())]
+            return torch.stack(parts).sum(0)
         total = self.family.adjoint(scaled)
-        return own + (total if self.right is None else _times(self.right, total))
+        return total if self.right is None else _times(self.right, total)
 
     def matrix(self) -> Tensor:
         N = self.family.num_nodes
         total: Tensor | None = None
         for n, G in enumerate(self.family.matrices(self.left.dtype)):
             row, col = G.indices()
-            value = (self.left[n] if n else self._first()).expand(N)[row] * G.values()
-            if n and self.outer is not None:
-                value = value * self.outer[row]
-            if n and self.right is not None:
-                value = value * (self.right[n] if self.right_varies else self.right)[col]
+            if n == 0 and self.own is not None:
+                value = self.own[row] * G.values()
+            else:
+                value = self.left[n].expand(N)[row] * G.values()
+                if self.outer is not None:
+                    value = value * self.outer[row]
+                if self.right is not None:
+                    value = value * (self.right[n] if self.right_varies else self.right)[col]
             term = torch.sparse_coo_tensor(G.indices(), value, (N, N))
             total = term if total is None else total + term
         assert total is not None
@@ -133,10 +144,7 @@ class Plan(NamedTuple):
 
     def _rights(self) -> Sequence[Tensor]:
         assert self.right is not None
-        return self.right[1:].unbind(0)
-
-    def _first(self) -> Tensor:
-        return self.left[0] if self.own is None else self.own
+        return self.right.unbind(0)
 
 
 def sum_of(terms: Iterable[Tensor]) -> Tensor:

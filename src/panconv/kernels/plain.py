@@ -90,33 +90,46 @@ def sampled(crow: Tensor, col: Tensor, g: Tensor, x: Tensor) -> Tensor:
 
 def _number(factor: Tensor) -> float | None:
     """The one number that a factor is, where reading it does not wait for a device."""
-    return float(factor) if factor.numel() == 1 and factor.device.type == "cpu" else None
+    if factor.size(0) != 1 or factor.device.type != "cpu":
+        return None
+    numbers = set(factor[0].tolist())
+    return numbers.pop() if len(numbers) == 1 else None
 
 
 def _by_trial(x: Tensor, trials: int) -> Tensor:
     return x.view(x.size(0), trials, x.size(1) // trials)
 
 
+def _over_columns(factor: Tensor, x: Tensor, trials: int) -> tuple[Tensor, Tensor]:
+    """A factor and x in shapes that multiply: one a trial as a row of columns, whose inner loop is long."""
+    if factor.size(0) == 1 and x.size(0) != 1:
+        return factor.repeat_interleave(x.size(1) // trials, dim=1), x
+    return factor.unsqueeze(-1), _by_trial(x, trials)
+
+
 def _times(x: Tensor, factor: Tensor, trials: int) -> Tensor:
     number = _number(factor)
     if number is not None:
         return x * number
-    return (_by_trial(x, trials) * factor.unsqueeze(-1)).flatten(1)
+    spread, columns = _over_columns(factor, x, trials)
+    return (columns * spread).view(x.shape)
 
 
 def _times_(x: Tensor, factor: Tensor, trials: int) -> None:
     number = _number(factor)
-    if number is not None:
-        x.mul_(number)
-    else:
-        _by_trial(x, trials).mul_(factor.unsqueeze(-1))
+    if number == 1:
+        return
+    spread, columns = _over_columns(factor, x, trials)
+    columns.mul_(spread if number is None else number)
 
 
 def _plus_(total: Tensor, factor: Tensor, x: Tensor, trials: int) -> None:
     """total += factor ⊙ x."""
     number = _number(factor)
+    if number == 0:
+        return
     if number is not None:
-        if number != 0:
-            total.add_(x, alpha=number)
-    else:
-        _by_trial(total, trials).addcmul_(_by_trial(x, trials), factor.unsqueeze(-1))
+        total.add_(x, alpha=number)
+        return
+    spread, columns = _over_columns(factor, total, trials)
+    columns.addcmul_(x.view(columns.shape), spread)
