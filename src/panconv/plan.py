@@ -75,9 +75,12 @@ class Plan(NamedTuple):
     ) -> Tensor:
         """What `series` does, term by term, for derivatives of derivatives."""
         by_trial = x if w.dim() == 2 else x.view(x.size(0), series.trials, x.size(1) // series.trials)
+        by_trial = by_trial.to(w.dtype)  # what is of half precision is float32 term by term
         if series.transposed:
-            return Plan(self.family, w, own, right, outer, False)._adjoint_term_by_term(by_trial).view(x.shape)
-        return Plan(self.family, w, own, outer, right, False)._term_by_term(by_trial).view(x.shape)
+            y = Plan(self.family, w, own, right, outer, False)._adjoint_term_by_term(by_trial)
+        else:
+            y = Plan(self.family, w, own, outer, right, False)._term_by_term(by_trial)
+        return y.view(x.shape).to(x.dtype)
 
     # ------------------------------------------------------------------ term by term
 

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from panconv.autodiff import is_batched
 from panconv.csr import CSR
-from panconv.kernels import paired, step, whole
+from panconv.kernels import numbers, paired, step, whole
 
 
 class Steps(Protocol):
@@ -85,16 +85,18 @@ class Series(NamedTuple):
 
         With a w for every node it is the adjoint of `_recurrence`, where w stands before the product.
         """
-        L, h = w.size(0), x
+        (first,), weights = numbers(own.unsqueeze(0)), numbers(w)
+        L, h, part = len(weights), x, self._at(1, transposed, x)
         for n in range(L, 0, -1):
             before = scale = None
             if n == L:
-                before, scale = (w[-1], None) if self.by_node else (right, w[-1])
+                before, scale = (weights[-1], None) if self.by_node else (right, weights[-1])
             if n == 1:
-                scale, keep = _product(scale, outer), own
+                scale, keep = _product(scale, outer), first
             else:
-                keep = w[n - 2] if self.by_node else _product(w[n - 2], right)
-            part = self._at(n, transposed, x)
+                keep = weights[n - 2] if self.by_node else _product(weights[n - 2], right)
+            if self.by_node:
+                part = self._at(n, transposed, x)
             h = _given(step(*part, h, right=before, scale=scale, y0=x, keep=keep, trials=self.trials).out)
         return h
 
@@ -122,25 +124,26 @@ class Series(NamedTuple):
     ) -> tuple[Tensor, Tensor, Tensor | None]:
         """The gradients of x, of w, a number a length, and of right, from uₙ = (Aᵀ)ⁿ(outer ⊙ g)."""
         u, total, L, by_row = g, g, w.size(0), right is not None
-        of_w, of_right = [], None
-        for n in range(1, L + 1):
+        part, all_dots, of_right = self._at(1, not self.transposed, x), [], None
+        (first,), weights = numbers(own.unsqueeze(0)), numbers(w)
+        for n, weight in enumerate(weights, 1):
             found = step(
-                *self._at(n, not self.transposed, x),
+                *part,
                 u,
                 right=outer if n == 1 else None,
                 base=total,
-                hold=own if n == 1 else None,
-                add=_product(w[n - 1], right),
+                hold=first if n == 1 else None,
+                add=_product(weight, right),
                 dot=x,
                 by_row=by_row,
                 store=n < L,
                 trials=self.trials,
             )
             u, total, dots = found.out, _given(found.running), _given(found.dots)  # type: ignore[assignment]
-            of_w.append(_weighed(dots, right))
+            all_dots.append(dots if right is None else dots * right)
             if by_row:
-                of_right = w[n - 1] * dots if of_right is None else of_right.addcmul_(w[n - 1], dots)
-        return total.to(g.dtype), torch.stack(of_w), of_right
+                of_right = weight * dots if of_right is None else of_right + weight * dots
+        return total.to(g.dtype), torch.stack(all_dots).sum(1, keepdim=True), of_right
 
     def _terms_again(self, x: Tensor, right: Tensor | None, g: Tensor, L: int, by_row: bool) -> list[Tensor]:
         """<tₙ, g> for n = 1 … L, by the forward's recurrence once more."""
@@ -253,7 +256,7 @@ def _by_autograd(ctx: Any, needed: tuple[bool, ...], g: Tensor, x: Tensor | None
     return grads
 
 
-def _product(a: Tensor | None, b: Tensor | None) -> Any:
+def _product(a: Any, b: Any) -> Any:
     """a ⊙ b, where None is 1."""
     if a is None or b is None:
         return a if b is None else b

@@ -9,7 +9,7 @@ pytest.importorskip("triton")
 
 from panconv import MET, Adjacency, Walks, kernels
 from panconv.csr import CSR
-from panconv.kernels import gpu, plain, schedule
+from panconv.kernels import dots, gpu, plain, schedule
 from panconv.spmm import spmm
 from panconv.testing import assert_operator, close
 
@@ -20,13 +20,12 @@ on_gpu = pytest.mark.skipif(DEVICE == "cpu", reason="no CUDA: too much for the i
 @pytest.fixture(autouse=True)
 def everywhere(monkeypatch):
     """Triton's kernels for every tensor, also those that are not on a GPU; rows count as long from 4 entries on."""
-    monkeypatch.setattr(kernels, "_gpu", lambda x: gpu)
+    monkeypatch.setattr(kernels, "_gpu", lambda x: kernels._triton())
     short(monkeypatch)
 
 
 def short(monkeypatch):
-    monkeypatch.setattr(schedule, "LONG", 4)
-    monkeypatch.setattr(gpu, "LONG", 4)
+    monkeypatch.setattr(schedule, "LONG_OF_SMALL", 4)
     schedule._made.clear()
 
 
@@ -40,19 +39,20 @@ def star(hub=11, directed=False):
 
 def test_rows_are_cut_into_chunks_that_cover_them():
     crow = torch.tensor([0, 3, 3, 12, 16, 21], dtype=torch.int32)
-    made = schedule.schedule_of(crow)
+    made = schedule.schedule_of(crow, 21)
     assert made.rows.tolist() == [2, 4]
     assert made.first.tolist() == [0, 3, 5]
     assert made.row.tolist() == [2, 2, 2, 4, 4]
     assert made.start.tolist() == [3, 7, 11, 16, 20]
     assert made.end.tolist() == [7, 11, 12, 20, 21]
-    assert schedule.schedule_of(crow) is made
-    assert all(part.dtype == torch.int32 for part in made)
+    assert schedule.schedule_of(crow, 21) is made
+    assert all(part.dtype == torch.int32 for part in made[:-1])
+    assert made.longest == 4
 
 
 def test_a_schedule_goes_with_its_pattern():
     crow = torch.tensor([0, 9])
-    schedule.schedule_of(crow)
+    schedule.schedule_of(crow, 21)
     assert len(schedule._made) == 1
     del crow
     assert len(schedule._made) == 0
@@ -121,10 +121,10 @@ def test_a_running_sum_without_hold_is_added_to_in_place():
 def test_gradients_of_edge_values(monkeypatch):
     adj = star(hub=5, directed=True)
     crow, col, value = adj.operands(torch.float64)[0]
-    monkeypatch.setattr(gpu, "WIDEST", 4)
+    monkeypatch.setattr(dots, "WIDEST", 4)
     for K in (1, 6):
         g, x = (torch.randn(adj.num_nodes, K, dtype=torch.float64, device=DEVICE) for _ in range(2))
-        close(gpu.sampled(crow, col, g, x), (g[adj.row] * x[col.long()]).sum(-1))
+        close(dots.sampled(crow, col, g, x), (g[adj.row] * x[col.long()]).sum(-1))
         close(plain.sampled(crow, col, g, x), (g[adj.row] * x[col.long()]).sum(-1))
     value = value.clone().requires_grad_()
     a_t = adj.operands(torch.float64)[1]
@@ -202,7 +202,7 @@ def test_without_triton_torch_gives_the_same(monkeypatch):
 @pytest.mark.parametrize("F", [1, 7, 16, 64, 100, 300])
 def test_a_large_graph_with_hubs_against_float64(dtype, F, monkeypatch):
     monkeypatch.undo()
-    N, E = 20_000, 400_000
+    N, E = 20_000, 1_200_000
     generator = torch.Generator(DEVICE).manual_seed(0)
     sender = torch.randint(N, (E,), device=DEVICE, generator=generator)
     receiver = (torch.rand(E, device=DEVICE, generator=generator) ** 3 * N).long()

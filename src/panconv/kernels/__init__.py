@@ -6,14 +6,14 @@ A *step* is a product with all that surrounds it, so that a GPU passes over memo
     running = hold ⊙ base + add ⊙ out
     dots    = <out, dot>, row by row
 
-The factors are (R or 1, S or 1) for the S trials that lie side by side in the columns of x, (C, S·width).
+The factors are (R or 1, S or 1) for the S trials that lie side by side in the columns of x, (C, S·width); on the CPU
+they may be plain numbers, which nothing has to be waited for.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from types import ModuleType
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import torch
@@ -21,9 +21,19 @@ from torch import Tensor
 
 from panconv.kernels import plain
 from panconv.kernels.blocks import blocks_of
+from panconv.kernels.plain import Factor
 
 # Half precision is a matter of the GPU's kernels; elsewhere it is float32 that is multiplied.
 _HALF = (torch.float16, torch.bfloat16)
+
+
+class _Kernels(NamedTuple):
+    """What Triton does here."""
+
+    step: Callable[..., Tensor | None]
+    sampled: Callable[..., Tensor]
+    paired: Callable[..., Tensor]
+    parts: Callable[..., tuple[Tensor, Tensor | None]]
 
 
 class Step(NamedTuple):
@@ -31,26 +41,19 @@ class Step(NamedTuple):
 
     out: Tensor | None  # (R, S·width)
     running: Tensor | None  # (R, S·width)
-    dots: Tensor | None  # (R, S)
+    dots: Tensor | None  # (R, S); where they are asked for in all, (any, S), to be summed
 
 
 @functools.cache
-def _triton() -> ModuleType | None:
+def _triton() -> _Kernels | None:
     try:
-        from panconv.kernels import gpu
-    except ImportError:  # no Triton: torch's own products give the same, only slower
+        from panconv.kernels import dots, gpu, parts
+    except (ImportError, TypeError):  # no Triton, or one too old: torch's own products give the same, only slower
         return None
-    return gpu
+    return _Kernels(gpu.step, dots.sampled, dots.paired, parts.parts)
 
 
-@functools.cache
-def _parts() -> Callable[..., tuple[Tensor, Tensor | None]]:
-    from panconv.kernels.parts import parts
-
-    return parts
-
-
-def _gpu(x: Tensor) -> ModuleType | None:
+def _gpu(x: Tensor) -> _Kernels | None:
     """The Triton kernels, where they can take x."""
     return _triton() if x.is_cuda else None
 
@@ -75,13 +78,13 @@ def step(
     value: Tensor | None,  # (nnz,), or None for ones
     x: Tensor,  # (C, S·width)
     *,
-    right: Tensor | None = None,
-    scale: Tensor | None = None,
+    right: Factor | None = None,
+    scale: Factor | None = None,
     y0: Tensor | None = None,  # (R, S·width), with
-    keep: Tensor | None = None,
+    keep: Factor | None = None,
     base: Tensor | None = None,  # (R, S·width): with it the running sum is asked for,
-    hold: Tensor | None = None,  # and without `hold` it is added to in place
-    add: Tensor | None = None,
+    hold: Factor | None = None,  # and without `hold` it is added to in place
+    add: Factor | None = None,
     dot: Tensor | None = None,  # (R, S·width): with it the dots are asked for,
     by_row: bool = True,  # of each row, or in all
     store: bool = True,
@@ -95,7 +98,7 @@ def step(
     x = x.contiguous()
     store = store or (dot is not None and trials > 1)
     out = torch.empty(R, x.size(1), dtype=x.dtype, device=x.device) if store else None
-    running = base if base is None or hold is None else torch.empty_like(base, dtype=gpu.accurate(x))
+    running = base if base is None or hold is None else torch.empty_like(base, dtype=_accurate(x))
     factors = {"right": right, "scale": scale, "keep": keep, "hold": hold, "add": add}
     spread = {name: None if f is None else _spread(f, trials, x) for name, f in factors.items()}
     dots = gpu.step(
@@ -105,8 +108,8 @@ def step(
     if dot is not None and trials > 1:  # a tile holds columns of several trials
         assert out is not None
         return Step(out, running, paired(out, dot, trials, by_row))
-    if dots is not None:
-        dots = dots.sum(0).unsqueeze(1) if by_row else dots.sum().reshape(1, 1)
+    if dots is not None:  # (tiles, R)
+        dots = dots.sum(0).unsqueeze(1) if by_row else dots.view(-1, 1)
     return Step(out, running, dots)
 
 
@@ -127,15 +130,15 @@ def whole(
     None where it cannot be: the graph does not fall into small parts, or there are no such kernels. Without `own` it
     is w₀.
     """
-    if _gpu(x) is None or not 0 < x.numel() < 2**29:
+    gpu = _gpu(x)
+    if gpu is None or not 0 < x.numel() < 2**29:
         return None
     blocks = blocks_of(crow, col)
     if blocks is None:
         return None
     own, outer, right = (None if f is None else _spread(f, trials, x) for f in (own, outer, right))
-    return _parts()(
-        crow, col, value, blocks, x, _spread(w.reshape(-1, trials), trials, x), own, outer, right, dot, trials
-    )
+    w = _spread(w.reshape(-1, trials), trials, x)
+    return gpu.parts(crow, col, value, blocks, x, w, own, outer, right, dot, trials)
 
 
 def paired(a: Tensor, b: Tensor, trials: int = 1, by_row: bool = True) -> Tensor:
@@ -156,9 +159,25 @@ def sampled(crow: Tensor, col: Tensor, g: Tensor, x: Tensor) -> Tensor:
     return gpu.sampled(crow, col, g.contiguous(), x.contiguous())
 
 
-def _spread(factor: Tensor, trials: int, x: Tensor) -> Tensor:
+def numbers(w: Tensor) -> Sequence[Factor]:
+    """The factors of w (L, R or 1, S), one by one: as plain numbers where they are, and can be read at once."""
+    if w.device.type != "cpu" or w.size(1) != 1:
+        return w.unbind(0)
+    if w.size(2) > 1 and not bool((w == w[..., :1]).all()):
+        return w.unbind(0)
+    return w[:, 0, 0].tolist()
+
+
+def _spread(factor: Factor, trials: int, x: Tensor) -> Tensor:
     """A factor with a column for every trial, of the accuracy that sums are taken in."""
-    dtype = torch.float64 if x.dtype == torch.float64 else torch.float32
+    dtype = _accurate(x)
+    if isinstance(factor, float):
+        return torch.full((1, trials), factor, dtype=dtype, device=x.device)
     if factor.dtype == dtype and factor.size(1) == trials and factor.is_contiguous():
         return factor
     return factor.to(dtype).expand(-1, trials).contiguous()
+
+
+def _accurate(x: Tensor) -> torch.dtype:
+    """The dtype that sums are taken in."""
+    return torch.float64 if x.dtype == torch.float64 else torch.float32

@@ -9,14 +9,16 @@ step passes through memory.
 from __future__ import annotations
 
 import functools
-from typing import Any, NamedTuple
+from collections.abc import Hashable
+from typing import NamedTuple
 
 import torch
 import triton
 import triton.language as tl
 from torch import Tensor
 
-from panconv.kernels.schedule import LONG, schedule_of
+from panconv.kernels.launch import launch
+from panconv.kernels.schedule import SMALL, schedule_of
 
 WIDEST = 128  # columns of a tile
 
@@ -105,7 +107,11 @@ def _finished(  # type: ignore[no-untyped-def]
         tl.store(dots + tile * R + row, tl.sum(product, 0))
 
 
-@triton.jit
+_FACTORS = ["right", "scale", "keep", "hold", "add"]
+_NUMBERS = ["R", "width", "chunks", "right_stride", "scale_stride", "keep_stride", "hold_stride", "add_stride"]
+
+
+@triton.jit(do_not_specialize=_NUMBERS, do_not_specialize_on_alignment=_FACTORS)
 def _rows(  # type: ignore[no-untyped-def]
     crow, col, value, x, right, right_stride, R, K: tl.constexpr, width, chunks, chunk_start, chunk_end, partial,
     out, scale, scale_stride, y0, keep, keep_stride,
@@ -142,7 +148,7 @@ def _rows(  # type: ignore[no-untyped-def]
             )  # fmt: skip
 
 
-@triton.jit
+@triton.jit(do_not_specialize=_NUMBERS[:2] + _NUMBERS[4:], do_not_specialize_on_alignment=_FACTORS[1:])
 def _joined(  # type: ignore[no-untyped-def]
     long_rows, first, partial, R, K: tl.constexpr, width,
     out, scale, scale_stride, y0, keep, keep_stride,
@@ -170,63 +176,24 @@ def _joined(  # type: ignore[no-untyped-def]
     )  # fmt: skip
 
 
-@triton.jit
-def _entries(  # type: ignore[no-untyped-def]
-    crow, col, g, x, K, chunks, chunk_row, chunk_start, chunk_end, out,
-    SPLIT: tl.constexpr, LONGEST: tl.constexpr, ACC: tl.constexpr, BLOCK_E: tl.constexpr, BLOCK_F: tl.constexpr,
-):  # fmt: skip
-    """<g[row], x[col]> for the entries of a short row, or of a chunk."""
-    program = tl.program_id(0)
-    if SPLIT and program < chunks:
-        row, begin, end = tl.load(chunk_row + program), tl.load(chunk_start + program), tl.load(chunk_end + program)
-    else:
-        row = (program - chunks).to(chunk_row.dtype.element_ty)
-        begin, end = tl.load(crow + row), tl.load(crow + row + 1)
-        if SPLIT and end - begin > LONGEST:
-            end = begin
-    for e in range(begin, end, BLOCK_E):
-        entry = e + tl.arange(0, BLOCK_E)
-        there = entry < end
-        node = tl.load(col + entry, mask=there, other=0).to(tl.int64)
-        total = tl.zeros((BLOCK_E,), ACC)
-        for f in range(0, K, BLOCK_F):
-            column = f + tl.arange(0, BLOCK_F)
-            live = column < K
-            received = tl.load(g + row.to(tl.int64) * K + column, mask=live, other=0.0).to(ACC)
-            both = there[:, None] & live[None, :]
-            sent = tl.load(x + node[:, None] * K + column[None, :], mask=both, other=0.0).to(ACC)
-            total += tl.sum(sent * received[None, :], 1)
-        tl.store(out + entry, total, mask=there)
-
-
-@triton.jit
-def _pairs(a, b, out, rows, K, ACC: tl.constexpr, BLOCK_E: tl.constexpr, BLOCK_F: tl.constexpr):  # type: ignore[no-untyped-def]
-    """<a[i], b[i]> for a block of rows."""
-    row = tl.program_id(0).to(tl.int64) * BLOCK_E + tl.arange(0, BLOCK_E)
-    there = row < rows
-    total = tl.zeros((BLOCK_E,), ACC)
-    for f in range(0, K, BLOCK_F):
-        column = f + tl.arange(0, BLOCK_F)
-        both = there[:, None] & (column < K)[None, :]
-        place = row[:, None] * K + column[None, :]
-        left = tl.load(a + place, mask=both, other=0.0).to(ACC)
-        total += tl.sum(left * tl.load(b + place, mask=both, other=0.0).to(ACC), 1)
-    tl.store(out + row, total, mask=there)
-
-
-class _Tile(NamedTuple):
+class Tile(NamedTuple):
     entries: int
     columns: int
     warps: int
 
 
 @functools.lru_cache(maxsize=1024)
-def _tile(K: int, nnz: int, rows: int) -> _Tile:
-    """Entries and columns of a tile: as many rows of x in flight as registers hold, and no more than a row has."""
+def tile_of(K: int, nnz: int, rows: int) -> Tile:
+    """Entries and columns of a tile: as many rows of x in flight as registers hold, and no more than a row has.
+
+    On a small graph there are programs enough for every row at once, and the longest row is what takes time: there a
+    tile is longer.
+    """
     columns = min(triton.next_power_of_2(K), WIDEST)
-    entries = max(2, 256 // columns)
+    if nnz < SMALL:
+        return Tile(min(32, max(2, 1024 // columns)), columns, 1)
     usual = triton.next_power_of_2(max(1, round(nnz / max(rows, 1))))
-    return _Tile(min(entries, 32, 2 * usual), columns, 1)
+    return Tile(min(max(2, 256 // columns), 32, 2 * usual), columns, 1)
 
 
 def step(
@@ -251,65 +218,49 @@ def step(
     R, K = crow.numel() - 1, x.size(1)
     if R == 0 or K == 0:
         return None if dot is None else x.new_zeros(1, R, dtype=accurate(x))
-    plan, trials = schedule_of(crow), width != K
-    tile = _tile(K, col.numel(), R)
-    tiles = triton.cdiv(K, tile.columns)
-    acc = accurate(x)
-    chunks, split = plan.row.numel(), plan.row.numel() > 0
-    partial = torch.empty(chunks, K, dtype=acc, device=x.device) if split else x
+    plan = schedule_of(crow, col.numel())
+    tile = tile_of(K, col.numel(), R)
+    tiles, chunks, acc = -(-K // tile.columns), plan.row.numel(), accurate(x)
+    partial = torch.empty(chunks, K, dtype=acc, device=x.device) if chunks else x
     dots = None if dot is None else torch.empty(tiles, R, dtype=acc, device=x.device)
-
-    def given(tensor: Tensor | None) -> Tensor:
-        return x if tensor is None else tensor
-
     finish = (
-        given(out), given(scale), stride_of(scale), given(y0), given(keep), stride_of(keep),
-        given(running), given(base), given(hold), stride_of(hold), given(add), stride_of(add), given(dot), given(dots),
+        x if out is None else out, x if scale is None else scale, stride_of(scale),
+        x if y0 is None else y0, x if keep is None else keep, stride_of(keep),
+        x if running is None else running, x if base is None else base, x if hold is None else hold, stride_of(hold),
+        x if add is None else add, stride_of(add), x if dot is None else dot, x if dots is None else dots,
     )  # fmt: skip
-    flags: dict[str, Any] = {
-        "TRIALS": trials, "STORE": out is not None, "SCALE": scale is not None, "KEEP": y0 is not None,
-        "RUN": running is not None, "HOLD": hold is not None, "DOT": dot is not None,
-        "WIDE": max(R, x.size(0)) * K >= 2**31, "ACC": tl.float64 if acc == torch.float64 else tl.float32,
-    }  # fmt: skip
-    _rows[(chunks + R, tiles)](
-        crow, col, given(value), x, given(right), stride_of(right), R, K, width, chunks, plan.start, plan.end, partial,
-        *finish, **flags, WEIGHTED=value is not None, RIGHT=right is not None, SPLIT=split, LONGEST=LONG,
-        BLOCK_E=tile.entries, BLOCK_F=tile.columns, num_warps=tile.warps,
+    wide = max(R, x.size(0)) * K >= 2**31
+    flags = tuple(t is not None for t in (out, scale, y0, running, hold, dot))
+    sums = tl.float64 if acc == torch.float64 else tl.float32
+    types: tuple[Hashable, ...] = (
+        x.device.index,
+        crow.dtype,
+        *(None if t is None else t.dtype for t in (x, value, base, running)),
+    )
+    types = (*types, K, width != K, wide, tile, flags)
+    aligned = [t for t in (x, value, y0, base, dot) if t is not None]
+    launch(
+        _rows,
+        (chunks + R, tiles),
+        (
+            crow, col, x if value is None else value, x, x if right is None else right, stride_of(right),
+            R, K, width, chunks, plan.start, plan.end, partial, *finish,
+            value is not None, right is not None, width != K, *flags, chunks > 0, plan.longest, wide, sums, *tile[:2],
+        ),
+        (*types, right is not None, chunks > 0, plan.longest),
+        warps=tile.warps,
+        aligned=aligned,
     )  # fmt: skip
-    if split:
-        _joined[(plan.rows.numel(), tiles)](
-            plan.rows, plan.first, partial, R, K, width, *finish, **flags,
-            BLOCK_E=tile.entries, BLOCK_F=tile.columns, num_warps=tile.warps,
-        )  # fmt: skip
+    if chunks:
+        launch(
+            _joined,
+            (plan.rows.numel(), tiles),
+            (plan.rows, plan.first, partial, R, K, width, *finish, width != K, *flags, wide, sums, *tile[:2]),
+            types,
+            warps=tile.warps,
+            aligned=aligned,
+        )
     return dots
-
-
-def sampled(crow: Tensor, col: Tensor, g: Tensor, x: Tensor) -> Tensor:
-    """<g[row], x[col]> for each stored entry, (nnz,)."""
-    R, K = crow.numel() - 1, x.size(1)
-    out = torch.zeros(col.numel(), dtype=accurate(x), device=x.device)
-    if R == 0 or K == 0:
-        return out.to(x.dtype)
-    plan, tile = schedule_of(crow), _tile(K, col.numel(), R)
-    chunks = plan.row.numel()
-    acc = tl.float64 if x.dtype == torch.float64 else tl.float32
-    _entries[(chunks + R,)](
-        crow, col, g, x, K, chunks, plan.row, plan.start, plan.end, out,
-        SPLIT=chunks > 0, LONGEST=LONG, ACC=acc, BLOCK_E=tile.entries, BLOCK_F=tile.columns, num_warps=tile.warps,
-    )  # fmt: skip
-    return out.to(x.dtype)
-
-
-def paired(a: Tensor, b: Tensor) -> Tensor:
-    """<a[i], b[i]> for each row of (rows, K), (rows,)."""
-    rows, K = a.shape
-    out = torch.zeros(rows, dtype=accurate(a), device=a.device)
-    if rows and K:
-        columns = min(triton.next_power_of_2(K), WIDEST)
-        entries = max(1, 1024 // columns)
-        acc = tl.float64 if a.dtype == torch.float64 else tl.float32
-        _pairs[(triton.cdiv(rows, entries),)](a, b, out, rows, K, ACC=acc, BLOCK_E=entries, BLOCK_F=columns)
-    return out
 
 
 def accurate(x: Tensor) -> torch.dtype:

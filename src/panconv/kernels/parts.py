@@ -6,8 +6,6 @@ On such graphs a launch takes longer than a step.
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 import triton
 import triton.language as tl
@@ -15,12 +13,12 @@ from torch import Tensor
 
 from panconv.kernels.blocks import Blocks
 from panconv.kernels.gpu import WIDEST, accurate, stride_of
+from panconv.kernels.launch import launch
 
 _POINTERS = ["crow", "col", "value", "x", "y", "spare", "starts", "own", "w", "outer", "right", "other", "dots"]
 _NUMBERS = ["width", "L", "longest", "own_stride", "outer_stride", "right_stride"]
 
 
-# Made for any number and any alignment, so that what was compiled once can be launched again without a look at either.
 @triton.jit(do_not_specialize=_NUMBERS, do_not_specialize_on_alignment=_POINTERS)
 def _parts(  # type: ignore[no-untyped-def]
     crow, col, value, x, y, spare, starts, width, L, longest,
@@ -91,9 +89,6 @@ def _over(pointer, row, row_stride, trial, there, TRIALS: tl.constexpr):  # type
     return found
 
 
-_compiled: dict[tuple[Any, ...], Any] = {}
-
-
 def parts(
     crow: Tensor,
     col: Tensor,
@@ -128,20 +123,11 @@ def parts(
     )  # fmt: skip
     # tl's own types are slow to hash; x's dtype stands for that of the sums
     types = (crow.dtype, x.dtype, x.device.index, None if value is None else value.dtype)
-    _launch(grid, arguments, (*types, *arguments[19:25], rows, columns))
+    warps = max(1, min(8, rows * columns // 512))
+    launch(_parts, grid, arguments, (*types, *arguments[19:25], rows, columns), warps=warps)
     if dots is None:
         return y, None
     return y, dots.sum((1, 2)).unsqueeze(1) if trials == 1 else dots.view(L + 1, grid[0], trials, -1).sum((1, 3))
-
-
-def _launch(grid: tuple[int, ...], arguments: tuple[Any, ...], key: tuple[Any, ...]) -> None:
-    """Launches the kernel; what was compiled for the same types and constants without asking Triton again."""
-    kernel = _compiled.get(key)
-    if kernel is None:
-        warps = max(1, min(8, arguments[-2] * arguments[-1] // 512))
-        _compiled[key] = _parts[grid](*arguments, num_warps=warps)  # None from the interpreter
-    else:
-        kernel[grid](*arguments)
 
 
 def _power_of_two(number: int) -> int:

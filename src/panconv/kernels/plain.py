@@ -2,40 +2,53 @@
 
 from __future__ import annotations
 
+from typing import Union
+
 import torch
 from torch import Tensor
 
 from panconv.csr import rows_of
 
+Factor = Union[Tensor, float]  # (R or 1, S or 1), or one number  # noqa: UP007
+
 # Without MKL (ARM, macOS) torch has no CSR product on the CPU; its COO product is plain C++ and runs everywhere.
 _CSR_ON_CPU = torch.backends.mkl.is_available()
-_PIECE = 2**16  # values
+_PIECE, _LONG_PIECE = 2**16, 2**18  # values
 _FEWEST = 5  # columns from which a sum of bags is faster than MKL
 
 
 def multiply(crow: Tensor, col: Tensor, value: Tensor | None, num_cols: int, x: Tensor) -> Tensor:
     """A·x for x (C, K)."""
+    device = x.device.type
+    if device == "cpu" and x.dtype == torch.float32 and x.size(1) >= _FEWEST:
+        return _bags(crow, col, value, x)
+    if torch.is_autocast_enabled(device):
+        # Autocast would hand the product half-precision operands, which no CPU kernel takes.
+        with torch.autocast(device, enabled=False):
+            return _sparse(crow, col, value, num_cols, x)
+    return _sparse(crow, col, value, num_cols, x)
+
+
+def _sparse(crow: Tensor, col: Tensor, value: Tensor | None, num_cols: int, x: Tensor) -> Tensor:
     R = crow.numel() - 1
-    # Autocast would hand the product half-precision operands, which no CPU kernel takes.
-    with torch.autocast(x.device.type, enabled=False):
-        if x.device.type == "cpu" and x.dtype == torch.float32 and x.size(1) >= _FEWEST:
-            return _bags(crow, col, value, x)
-        value = torch.ones(col.numel(), dtype=x.dtype, device=x.device) if value is None else value
-        if x.is_cuda and torch.are_deterministic_algorithms_enabled():
-            # cuSPARSE adds in any order. One sum a row, in order, costs a message an edge.
-            messages = value.unsqueeze(1) * x[col]
-            return torch.segment_reduce(messages, "sum", offsets=crow.long(), initial=0)
-        if x.is_cuda or _CSR_ON_CPU:
-            matrix = torch.sparse_csr_tensor(crow, col, value, (R, num_cols), check_invariants=False)
-        else:
-            index = torch.stack([rows_of(crow, col.numel()), col.long()])
-            matrix = torch.sparse_coo_tensor(index, value, (R, num_cols), is_coalesced=True, check_invariants=False)
-        return matrix @ x
+    value = torch.ones(col.numel(), dtype=x.dtype, device=x.device) if value is None else value
+    if x.is_cuda and torch.are_deterministic_algorithms_enabled():
+        # cuSPARSE adds in any order. One sum a row, in order, costs a message an edge.
+        messages = value.unsqueeze(1) * x[col]
+        return torch.segment_reduce(messages, "sum", offsets=crow.long(), initial=0)
+    if x.is_cuda or _CSR_ON_CPU:
+        matrix = torch.sparse_csr_tensor(crow, col, value, (R, num_cols), check_invariants=False)
+    else:
+        index = torch.stack([rows_of(crow, col.numel()), col.long()])
+        matrix = torch.sparse_coo_tensor(index, value, (R, num_cols), is_coalesced=True, check_invariants=False)
+    return matrix @ x
 
 
 def _bags(crow: Tensor, col: Tensor, value: Tensor | None, x: Tensor) -> Tensor:
     """Each row of A as a weighted bag of rows of x: torch's embedding bags, 2 to 4 times as fast as MKL's CSR."""
-    weight = None if value is None else value.detach()
+    weight = (
+        None if value is None else value.detach()
+    )  # what asks for a gradient is made ready for one, which takes time
     return torch.embedding_bag(x.detach(), col, crow, False, 0, False, weight, True)[0]
 
 
@@ -44,13 +57,13 @@ def step(
     col: Tensor,
     value: Tensor | None,
     x: Tensor,
-    right: Tensor | None,
-    scale: Tensor | None,
+    right: Factor | None,
+    scale: Factor | None,
     y0: Tensor | None,
-    keep: Tensor | None,
+    keep: Factor | None,
     base: Tensor | None,
-    hold: Tensor | None,
-    add: Tensor | None,
+    hold: Factor | None,
+    add: Factor | None,
     dot: Tensor | None,
     by_row: bool,
     trials: int,
@@ -70,7 +83,11 @@ def step(
 def paired(a: Tensor, b: Tensor, trials: int, by_row: bool) -> Tensor:
     """<a, b> of each trial, (1, S), or of each row and trial, (R, S)."""
     if trials == 1 and not by_row:
-        return torch.dot(a.reshape(-1), b.reshape(-1)).reshape(1, 1)
+        if a.numel() <= _LONG_PIECE:
+            return torch.dot(a.reshape(-1), b.reshape(-1)).view(1, 1)
+        # A piece at a time: one sum of so many float32 numbers would lose digits.
+        pieces = zip(a.reshape(-1).split(_LONG_PIECE), b.reshape(-1).split(_LONG_PIECE), strict=True)
+        return torch.stack([torch.dot(left, right) for left, right in pieces]).sum().reshape(1, 1)
     piece = max(1, _PIECE // max(1, a.size(1)))  # rows whose products stay in the cache, in place of a block of them
     pairs = zip(_by_trial(a, trials).split(piece), _by_trial(b, trials).split(piece), strict=True)
     rows = torch.cat([(left * right).sum(-1) for left, right in pairs])
@@ -88,14 +105,6 @@ def sampled(crow: Tensor, col: Tensor, g: Tensor, x: Tensor) -> Tensor:
         return (g[rows_of(crow, col.numel())] * x[col]).sum(-1)
 
 
-def _number(factor: Tensor) -> float | None:
-    """The one number that a factor is, where reading it does not wait for a device."""
-    if factor.size(0) != 1 or factor.device.type != "cpu":
-        return None
-    numbers = set(factor[0].tolist())
-    return numbers.pop() if len(numbers) == 1 else None
-
-
 def _by_trial(x: Tensor, trials: int) -> Tensor:
     return x.view(x.size(0), trials, x.size(1) // trials)
 
@@ -107,29 +116,27 @@ def _over_columns(factor: Tensor, x: Tensor, trials: int) -> tuple[Tensor, Tenso
     return factor.unsqueeze(-1), _by_trial(x, trials)
 
 
-def _times(x: Tensor, factor: Tensor, trials: int) -> Tensor:
-    number = _number(factor)
-    if number is not None:
-        return x * number
+def _times(x: Tensor, factor: Factor, trials: int) -> Tensor:
+    if isinstance(factor, float):
+        return x * factor
     spread, columns = _over_columns(factor, x, trials)
     return (columns * spread).view(x.shape)
 
 
-def _times_(x: Tensor, factor: Tensor, trials: int) -> None:
-    number = _number(factor)
-    if number == 1:
+def _times_(x: Tensor, factor: Factor, trials: int) -> None:
+    if isinstance(factor, float):
+        if factor != 1:
+            x.mul_(factor)
         return
     spread, columns = _over_columns(factor, x, trials)
-    columns.mul_(spread if number is None else number)
+    columns.mul_(spread)
 
 
-def _plus_(total: Tensor, factor: Tensor, x: Tensor, trials: int) -> None:
+def _plus_(total: Tensor, factor: Factor, x: Tensor, trials: int) -> None:
     """total += factor ⊙ x."""
-    number = _number(factor)
-    if number == 0:
-        return
-    if number is not None:
-        total.add_(x, alpha=number)
+    if isinstance(factor, float):
+        if factor != 0:
+            total.add_(x, alpha=factor)
         return
     spread, columns = _over_columns(factor, total, trials)
     columns.addcmul_(x.view(columns.shape), spread)
