@@ -64,11 +64,12 @@ def sampled(crow: Tensor, col: Tensor, g: Tensor, x: Tensor) -> Tensor:
     plan, tile = schedule_of(crow, col.numel()), tile_of(K, col.numel(), R)
     chunks = plan.row.numel()
     acc = tl.float64 if x.dtype == torch.float64 else tl.float32
-    _entries[(chunks + R,)](
-        crow, col, g, x, K, chunks, plan.row, plan.start, plan.end, out,
-        SPLIT=chunks > 0, LONGEST=plan.longest, ACC=acc, BLOCK_E=tile.entries, BLOCK_F=tile.columns,
-        num_warps=tile.warps,
-    )  # fmt: skip
+    with torch.cuda.device_of(x):
+        _entries[(chunks + R,)](
+            crow, col, g, x, K, chunks, plan.row, plan.start, plan.end, out,
+            SPLIT=chunks > 0, LONGEST=plan.longest, ACC=acc, BLOCK_E=tile.entries, BLOCK_F=tile.columns,
+            num_warps=tile.warps,
+        )  # fmt: skip
     return out.to(x.dtype)
 
 
@@ -80,5 +81,6 @@ def paired(a: Tensor, b: Tensor) -> Tensor:
         columns = min(triton.next_power_of_2(K), WIDEST)
         entries = max(1, 1024 // columns)
         acc = tl.float64 if a.dtype == torch.float64 else tl.float32
-        _pairs[(triton.cdiv(rows, entries),)](a, b, out, rows, K, ACC=acc, BLOCK_E=entries, BLOCK_F=columns)
+        with torch.cuda.device_of(a):
+            _pairs[(triton.cdiv(rows, entries),)](a, b, out, rows, K, ACC=acc, BLOCK_E=entries, BLOCK_F=columns)
     return out

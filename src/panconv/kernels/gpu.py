@@ -238,7 +238,7 @@ def step(
         *(None if t is None else t.dtype for t in (x, value, base, running)),
     )
     types = (*types, K, width != K, wide, tile, flags)
-    aligned = [t for t in (x, value, y0, base, dot) if t is not None]
+    aligned = [t for t in (crow, col, x, value, y0, base, dot) if t is not None]
     launch(
         _rows,
         (chunks + R, tiles),

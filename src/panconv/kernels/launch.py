@@ -7,9 +7,10 @@ through here differs by its key alone.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Sequence
 from typing import Any
 
+import torch
 from torch import Tensor
 
 _compiled: dict[Hashable, Any] = {}
@@ -22,7 +23,7 @@ def launch(
     key: tuple[Hashable, ...],
     *,
     warps: int,
-    aligned: Iterable[Tensor] = (),
+    aligned: Sequence[Tensor] = (),
 ) -> None:
     """Runs a kernel on a grid.
 
@@ -30,11 +31,16 @@ def launch(
         kernel: a `triton.jit` function that is not specialised on its numbers, nor on the alignment of pointers other
             than `aligned`.
         grid: of programs.
-        arguments: all of them, in order, the constants too.
+        arguments: all of them, in order, the constants too; the first is a tensor.
         key: the types of the pointers and the constants.
         warps: of a program.
         aligned: tensors whose addresses Triton may take to be multiples of 16.
     """
+    device = arguments[0].device
+    if device.type == "cuda" and device.index != torch.cuda.current_device():
+        with torch.cuda.device(device):  # Triton launches where torch is
+            launch(kernel, grid, arguments, key, warps=warps, aligned=aligned)
+        return
     if any(tensor.data_ptr() % 16 for tensor in aligned):
         kernel[grid](*arguments, num_warps=warps)
         return
