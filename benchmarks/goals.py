@@ -12,6 +12,7 @@ POWERS, EACH = "explicit powers, as PANConv", "explicit powers, each × x"
 # Device, F, dtype → at least so many times faster than cuSPARSE in one product on the big graph.
 PRODUCT = {
     ("cuda", 16, "float32"): 2.5,
+    ("cuda", 16, "bfloat16"): 2.5,
     ("cuda", 64, "float32"): 1.75,
     ("cuda", 64, "bfloat16"): 2.5,
     ("cuda", 128, "float32"): 1.25,

@@ -6,7 +6,6 @@ All start from PyG's edge_index and take Â from PyG's `gcn_norm`, so that what 
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib.util import find_spec
 
 import torch
 from graphs import Graph
@@ -52,7 +51,7 @@ def products(graph: Graph, x: Tensor) -> dict[str, Callable[[], Callable[[], Ten
         "torch CSR (int32)": lambda: _torch_product(graph, x, torch.int32),
         "PyG gather-scatter": lambda: _gather_scatter(graph, x),
     }
-    if x.is_cuda and find_spec("cupy"):
+    if x.is_cuda:
         makers["CuPy"] = lambda: _cupy_product(graph, x)
     if not x.is_cuda:
         makers["SciPy"] = lambda: _scipy_product(graph, x)

@@ -17,6 +17,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from goals import GROWTH
+
+PICTURES = ("edges", "memory-edges", "width", "length", "memory", "roofline")
 HERE = Path(__file__).parent
 BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
 OURS = "panconv"
@@ -150,7 +153,7 @@ def _growth(records: list[dict[str, object]]) -> Iterator[Table]:
         total = whole["peak_bytes"] + whole["graph_bytes"] if "peak_bytes" in whole else None
         tail = [_mib(total), _number(whole.get("bytes_per_edge")), "yes" if one.get("past_caches") else "no"]
         rows.append([f"{entries:,}", f"{one['nodes']:,}", *cells, *tail])
-    notes = [
+    notes = _errors(records) + [
         f"{text}: {value:.2f}× (goal ≤ {goal:g}×: {_word(met)})" for text, value, goal, met in growth_goals(records)
     ]
     yield Table("Growth, average degree 20, F = 64, operator L = 3 forward + backward", header, rows, notes)
@@ -173,7 +176,7 @@ def growth_goals(records: Iterable[Record]) -> Iterator[tuple[str, float, float,
         values = [float(r[key]) for r in kept]
         if values:
             spread = max(values) / min(values)
-            yield text, spread, 2.0, spread <= 2.0 if len(values) > 1 else None
+            yield text, spread, GROWTH, spread <= GROWTH if len(values) > 1 else None
 
 
 def goals(result: Result) -> Iterator[tuple[str, str, bool | None]]:
@@ -281,10 +284,16 @@ def page(folders: Iterable[Path], pictures: Path | None = None, beside: Path | N
         parts += [markdown(goals_table(results)), ""] if goals_table(results).rows else []
         for result in results:
             parts += [markdown(table) for table in tables(result)]
-        for picture in sorted(pictures.glob(f"{folder.name}-*.png")) if pictures else []:
+        for picture in _pictures(pictures, folder.name):
             name = os.path.relpath(picture, beside.parent if beside else Path.cwd())
             parts += [f"![{picture.stem}]({name})", ""]
     return "\n".join(parts).strip() + "\n"
+
+
+def _pictures(folder: Path | None, machine: str) -> list[Path]:
+    """Those of a machine, and not those of another whose name begins the same."""
+    named = [] if folder is None else sorted(folder.glob(f"{machine}-*.png"))
+    return [picture for picture in named if picture.stem.removeprefix(f"{machine}-") in PICTURES]
 
 
 def main() -> None:
@@ -293,7 +302,7 @@ def main() -> None:
     parser.add_argument("--write", type=Path, help="a page to fill between its markers")
     parser.add_argument("--plots", type=Path, default=HERE.parent / "docs/images/speed")
     options = parser.parse_args()
-    folders = options.folders or sorted((HERE / "results").glob("*/"))
+    folders = options.folders or sorted(f for f in (HERE / "results").glob("*/") if not f.name.endswith("-quick"))
     made = page(folders, options.plots, options.write)
     if options.write is None:
         print(made, end="")

@@ -40,7 +40,9 @@ class MET(Thermodynamics):
         paths: which paths are counted, such as `Walks(adj, L)`; the method's base is put under them.
         weights: path weights, the name of a kind, or the fixed k(n) as numbers; None for the method's natural kind.
         method: 1 … 9, a row of `METHODS`.
-        memory: ``"low"`` to compute again in the backward what would otherwise be kept for it; None keeps it.
+        memory: ``"low"`` to compute again in the backward what would otherwise be held for it: L more products, and
+            for methods 3 and 4 (1, 2 and 7 on a directed graph) L blocks of features less, for the others one. It
+            changes nothing for method 6, formed paths, trained edge weights and `terms`.
 
     >>> walks = Walks(torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]]), L=2)
     >>> M = MET(walks, [1.0, 1.0, 1.0], method=1)

@@ -17,7 +17,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from panconv.autodiff import is_batched, is_transforming
+from panconv.autodiff import is_batched, is_differentiating, is_transforming
 from panconv.csr import CSR, rows_of
 from panconv.kernels import multiply, sampled
 
@@ -34,7 +34,13 @@ def spmm(a: CSR, a_t: CSR, x: Tensor) -> Tensor:
         (R, …)
     """
     flat = x.flatten(1) if x.dim() > 1 else x.unsqueeze(1)  # (C, K)
-    product = torch.ops.panconv.spmm if torch.compiler.is_compiling() else _SpMM.apply
+    product: Callable[..., Tensor]
+    if torch.compiler.is_compiling():
+        product = torch.ops.panconv.spmm
+    elif is_differentiating() or (torch.is_grad_enabled() and (x.requires_grad or a.value.requires_grad)):
+        product = _SpMM.apply
+    else:
+        product = _kernel  # nothing will be asked about it, and a node of autograd takes longer than a small product
     return product(*a, *a_t, flat).reshape(a.crow.numel() - 1, *x.shape[1:])
 
 

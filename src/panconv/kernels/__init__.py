@@ -1,4 +1,4 @@
-"""The bare products, without derivatives, on the best kernel at hand: Triton on a GPU, MKL or plain torch elsewhere.
+"""The bare products, without derivatives, on the best kernel at hand: Triton on a GPU, torch's own elsewhere.
 
 A *step* is a product with all that surrounds it, so that a GPU passes over memory once:
 

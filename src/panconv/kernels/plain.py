@@ -1,4 +1,4 @@
-"""The step and its companions in torch's own operations: MKL on the CPU, and where there is no Triton."""
+"""The step and its companions in torch's own operations: embedding bags and MKL on the CPU, cuSPARSE without Triton."""
 
 from __future__ import annotations
 

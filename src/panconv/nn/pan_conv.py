@@ -53,7 +53,8 @@ class PANConv(nn.Module):
         bias: whether to add a trained bias.
         trials: S, to hold S independent layers side by side, each with parameters of its own.
         concat: whether the terms stand side by side before W, a matrix a length, in place of being summed.
-        memory: ``"low"`` to compute again in the backward what would otherwise be kept for it.
+        memory: ``"low"`` to compute again in the backward what would otherwise be held for it, as in `MET`; with concat
+            it changes nothing.
 
     Shapes:
         x (N, F) → (N, O); with trials, x (N, F) or (N, S, F) → (N, S, O). x may be a torch sparse tensor (N, F).
