@@ -34,14 +34,19 @@ format: install
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# On a machine that has all it needs, such as one with a GPU: make bench BARE=1, with its own Python and no installation.
+ifdef BARE
+bench: RUN := PYTHONPATH=src $(PYTHON)
+else
+bench: RUN := $(BIN)/python
 bench: install
-	$(BIN)/python benchmarks/suite.py
-	$(BIN)/python benchmarks/tables.py --write docs/speed.md
-	$(BIN)/python benchmarks/layer.py
-	$(BIN)/python benchmarks/trials.py
-	$(BIN)/python benchmarks/grid.py
-	$(BIN)/python benchmarks/paths.py
-	$(BIN)/python benchmarks/walks.py
+endif
+bench:
+	$(RUN) benchmarks/suite.py; status=$$?; $(RUN) benchmarks/tables.py --write docs/speed.md && exit $$status
+	$(RUN) benchmarks/layer.py
+	$(RUN) benchmarks/grid.py
+	$(if $(BARE),,$(RUN) benchmarks/paths.py)
+	$(RUN) benchmarks/walks.py
 
 clean:
 	rm -rf .venv build dist results report.html

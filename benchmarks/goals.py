@@ -41,3 +41,6 @@ def memory_goal(L: int, low: bool) -> float:
 
 
 GROWTH = 2.0  # time per edge, largest over smallest, once past the caches
+# Device, graph → ten trials side by side at least so many times faster than ten PyG GCN runs.
+TRAINING = {("cpu", "cora"): 15.0, ("cpu", "citeseer"): 15.0, ("cpu", "pubmed"): 8.0}
+TABLE3_SECONDS = 60.0  # the whole of Table 3 on a GPU

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import tempfile
 import time
 import traceback
 from importlib import import_module
@@ -64,15 +65,25 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--only", default=",".join(ORDER), help=f"some of {','.join(ORDER)}")
-    parser.add_argument("--out", type=Path, default=HERE / "results")
-    parser.add_argument("--plots", type=Path, default=HERE.parent / "docs/images/speed")
+    parser.add_argument("--out", type=Path, help="benchmarks/results, or with --quick a temporary folder")
+    parser.add_argument("--plots", type=Path, help="docs/images/speed, or with --quick the same folder")
     parser.add_argument("--quick", action="store_true", help="small sizes, to see that all of it runs")
     options = parser.parse_args()
     names = options.only.split(",")
     if unknown := set(names) - set(ORDER):
         parser.error(f"--only takes some of {','.join(ORDER)}, got {','.join(sorted(unknown))}")
 
+    if options.out is None:
+        options.out = Path(tempfile.mkdtemp()) if options.quick else HERE / "results"
+    if options.plots is None:
+        options.plots = options.out if options.quick else HERE.parent / "docs/images/speed"
+    if options.device != "cpu" and not (options.device.startswith("cuda") and torch.cuda.is_available()):
+        parser.error(f"--device must be cpu, or cuda where there is one, got {options.device}")
     device = torch.device(options.device)
+    try:
+        options.out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        parser.error(f"--out {options.out} cannot be written: {error.strerror}")
     machine = describe(device)
     folder = options.out / (slug(machine) + "-quick" * options.quick)
     setup = Setup(device, machine["copy_bytes_per_s"], machine["cache_bytes"], options.quick)

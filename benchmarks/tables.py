@@ -23,7 +23,7 @@ PICTURES = ("edges", "memory-edges", "width", "length", "memory", "roofline")
 HERE = Path(__file__).parent
 BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
 OURS = "panconv"
-ORDER = ("product", "whole", "sweep", "memory", "growth")
+ORDER = ("product", "whole", "sweep", "memory", "growth", "training")
 Record = Mapping[str, object]
 
 
@@ -159,7 +159,16 @@ def _growth(records: list[dict[str, object]]) -> Iterator[Table]:
     yield Table("Growth, average degree 20, F = 64, operator L = 3 forward + backward", header, rows, notes)
 
 
+def _training(records: list[dict[str, object]]) -> Iterator[Table]:
+    rows = []
+    for r in records:
+        ms = _cell(r) if "ratio" in r else _number(r["ms"])
+        rows.append([str(r["what"]), str(r["graph"]), str(r["who"]), ms])
+    yield Table("Training, ms (times as long as panconv)", ["what", "graph", "who", "ms"], rows, _errors(records))
+
+
 _MAKERS = {"product": _product, "whole": _whole, "sweep": _sweep, "memory": _memory, "growth": _growth}
+_MAKERS["training"] = _training
 _GROWTH_CELLS = [("prepare", "ms"), ("product", "ms"), ("product", "ns_per_edge")]
 _GROWTH_CELLS += [("operator", "ms"), ("operator", "ns_per_edge")]
 
@@ -184,6 +193,11 @@ def goals(result: Result) -> Iterator[tuple[str, str, bool | None]]:
     for r in result.records:
         if "goal" in r and result.benchmark == "memory":
             yield f"memory, method {r['method']}, {r['memory']}: under {r['goal']:g}", f"{r['units']:.2f}", r["met"]
+        elif "goal" in r and result.benchmark == "training":
+            if "ratio" in r:
+                yield f"{r['what']}, {r['graph']}: ≥ {r['goal']:g}× {r['who']}", f"{r['ratio']:.1f}×", r["met"]
+            else:
+                yield f"{r['what']}: < {r['goal']:g} s", f"{r['ms'] / 1e3:.1f} s", r["met"]
         elif "goal" in r:
             where = [str(r["graph"]), f"F = {r['F']}", str(r["dtype"])]
             where += ["from the edge_index"] if r.get("start") == "edge_index" else []
