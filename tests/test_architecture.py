@@ -10,7 +10,8 @@ import panconv
 PACKAGE = Path(panconv.__file__).parent
 # Each module may import those above it, and its own folder.
 ORDER = [
-    ["autodiff", "csr", "cuda_graph", "random", "validation", "files"],
+    ["autodiff"],
+    ["csr", "cuda_graph", "random", "validation", "files"],
     ["graph", "kernels"],
     ["spmm", "series"],
     ["features", "weights", "saving", "data", "results"],

@@ -85,3 +85,15 @@ def test_the_transposed_values_are_made_once(x, monkeypatch):
     assert len(made) == 1
     rows @ W.float()
     assert len(made) == 2
+
+
+def test_values_changed_in_place_are_other_values():
+    rows = SparseRows.of(torch.eye(3).to_sparse_csr())
+    W = torch.randn(3, 2, requires_grad=True)
+    (rows @ W).sum().backward()
+    first, W.grad = W.grad.clone(), None
+    rows.value.mul_(2)
+    y = rows @ W
+    y.sum().backward()
+    torch.testing.assert_close(y, 2 * W)
+    torch.testing.assert_close(W.grad, 2 * first)

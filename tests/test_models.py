@@ -174,3 +174,20 @@ def test_the_compiler_takes_dense_and_sparse_features(form, trials):
         grads.append([scores.detach(), *(p.grad.clone() for p in model.parameters())])
     for a, b in zip(*grads, strict=True):
         torch.testing.assert_close(a, b)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_many_gradients_at_a_time_through_keyed_dropout(sparse):
+    edge_index = torch.tensor([[0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2]])
+    adj = Adjacency.from_edge_index(edge_index)
+    model = PAN(5, 6, 2, trials=2)
+    model.train()
+    model.key([3, 4], 1)
+    x = torch.rand(4, 5)
+    y = model(x.to_sparse_csr() if sparse else x, adj)
+    parameters = list(model.parameters())
+    G = torch.randn(3, *y.shape)
+    together = torch.autograd.grad(y, parameters, G, is_grads_batched=True, retain_graph=True)
+    for i, g in enumerate(G):
+        for many, one in zip(together, torch.autograd.grad(y, parameters, g, retain_graph=True), strict=True):
+            torch.testing.assert_close(many[i], one, rtol=1e-4, atol=1e-6)

@@ -89,3 +89,28 @@ def test_a_second_backward_through_the_same_graph():
 def test_an_unknown_kind_of_memory_is_refused():
     with pytest.raises(ValueError, match="memory must be 'low' or None, got 'high'"):
         MET(Walks(EDGES, 2), method=5, memory="high")
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("method", [1, 3, 5])
+def test_a_tangent_that_enters_by_the_gradient(method, dtype):
+    from torch.autograd import forward_ad
+
+    adj = Adjacency.from_edge_index(EDGES, num_nodes=5)
+    M = MET(Walks(adj, 3), [0.4, 0.3, 0.2, 0.1], method)
+    x = torch.randn(5, 6, dtype=dtype, requires_grad=True)
+    g, v = torch.randn(2, 5, 6, dtype=dtype)
+    y = M @ x
+    with forward_ad.dual_level():
+        grad = torch.autograd.grad(y, x, forward_ad.make_dual(g, v))[0]
+        tangent = forward_ad.unpack_dual(grad).tangent
+    torch.testing.assert_close(tangent, M.T.to_dense(dtype) @ v, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("method", [1, 2, 3, 4])
+def test_the_adjoint_on_a_directed_graph_without_gradients(method):
+    adj = Adjacency.from_edge_index(EDGES[:, ::2], num_nodes=5)
+    M = operator(adj, method)
+    x = torch.randn(5, 2, dtype=torch.float64)
+    with torch.no_grad():
+        close(M.T @ x, M.to_dense(torch.float64).T @ x)

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from panconv import random
-from panconv.autodiff import is_tracked, is_transforming
+from panconv.autodiff import is_batched, is_tracked, is_transforming
 from panconv.csr import CSR, narrow, order_by_column
 from panconv.spmm import spmm
 
@@ -26,7 +26,7 @@ class SparseRows:
     def __init__(self, pattern: _Pattern, value: Tensor) -> None:
         self._pattern = pattern
         self.value = value
-        self._kept: dict[torch.dtype, tuple[CSR, CSR]] = {}
+        self._kept: dict[tuple[torch.dtype, int, int], tuple[CSR, CSR]] = {}
 
     @staticmethod
     def of(x: Tensor | SparseRows) -> SparseRows:
@@ -68,13 +68,13 @@ class SparseRows:
 
     def operands(self, dtype: torch.dtype) -> tuple[CSR, CSR]:
         """The matrix and its transpose in a dtype, of values (nnz,); kept, unless they hang on a gradient."""
-        if dtype in self._kept:
-            return self._kept[dtype]
         if torch.compiler.is_compiling() or is_tracked(self.value) or self.value.is_inference():
             return self._pattern.operands(self.value.to(dtype))
-        with torch.inference_mode(False), torch.no_grad():
-            self._kept[dtype] = self._pattern.operands(self.value.to(dtype))
-        return self._kept[dtype]
+        key = dtype, id(self.value), self.value._version  # values changed in place are other values
+        if key not in self._kept:
+            with torch.inference_mode(False), torch.no_grad():
+                self._kept = {key: self._pattern.operands(self.value.to(dtype))}
+        return self._kept[key]
 
 
 @torch.compiler.disable
@@ -108,6 +108,18 @@ class _Dropped(SparseRows):
         if self._keys.dim():
             return _DroppedProduct.apply(scaled, self, False)
         return _DroppedProduct.apply(scaled.unsqueeze(0), self, False).squeeze(1)
+
+    def operands(self, dtype: torch.dtype) -> tuple[CSR, CSR]:
+        return self.with_values(self.value).operands(dtype)
+
+    def at_once(self, x: Tensor, transposed: bool) -> Tensor:
+        """What `product` gives, by operations that take many gradients at a time."""
+        (N, F), S, width = self.shape, self._keys.numel(), x.size(-1)
+        value = (self.value * (1 - self._p)).to(x.dtype).reshape(S, -1)
+        a, a_t = self._pattern.side_by_side(S).operands(value)
+        if transposed:
+            return spmm(a_t, a, x.transpose(0, 1).reshape(S * N, width)).reshape(S, F, width)
+        return spmm(a, a_t, x.reshape(S * F, width)).reshape(S, N, width).transpose(0, 1)
 
     def product(self, x: Tensor, transposed: bool) -> Tensor:
         """X·W (N, S, O) from W (S, F, O), or Xᵀ·g (S, F, O) from g (N, S, O), without the scale."""
@@ -143,6 +155,8 @@ class _DroppedProduct(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, g: Tensor) -> tuple[Tensor, None, None]:
+        if is_batched(g):
+            return ctx.rows.at_once(g, not ctx.transposed), None, None
         return _DroppedProduct.apply(g, ctx.rows, not ctx.transposed), None, None
 
     @staticmethod

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
+from panconv.cuda_graph import may_look
 from panconv.methods import (
     METHODS,
     check_compatible,
@@ -87,8 +88,7 @@ class MET(Thermodynamics):
         """M @ x under a name that torch.compile can trace."""
         dtype = self._checked_operand(x)
         plan = self._plan(dtype)
-        operand = x if plan.takes(x) else x.to(dtype)
-        y = plan.applied(operand) if not self._transposed else plan.adjoint(operand)
+        y = plan.applied(x.to(dtype)) if not self._transposed else plan.adjoint(x.to(dtype))
         return y.to(x.dtype)
 
     def terms(self, x: Tensor) -> Iterator[Tensor]:
@@ -185,10 +185,10 @@ class MET(Thermodynamics):
             counts = counts._replace(log=counts.log.to(exact))
             # The twin's terms carry a D_n⁻¹ of their own, which goes back on here.
             on_length = {None: 0.0, "row": -1.0, "sym": -0.5}[rule.per_length] + (not fit)
+            alike = bool(rule.overall) and fit and self._reaches_alike()
             log_D = match(counts.log, left.dim())
-            dead = log_D == -torch.inf  # no path of that length arrives: its term is 0, whatever multiplies it
-            left_log = (on_length * log_D.masked_fill(dead, 0)).masked_fill(dead, -torch.inf)
-            if rule.overall and fit and self._reaches_alike():
+            left_log = torch.empty(0) if alike else _powered(log_D, on_length)
+            if rule.overall and alike:
                 left, own, outer = _over_partition(weights, counts, {"row": 1.0, "sym": 0.5}[rule.overall])
                 right = outer if rule.overall == "sym" else None
             elif rule.overall:
@@ -236,7 +236,7 @@ class MET(Thermodynamics):
             for how in ("amax", "amin")
         ]
         # On a directed graph one component can span more than the dtype holds, and so can M itself.
-        if not torch.compiler.is_compiling() and log.numel():
+        if may_look() and log.numel():
             half = float((ends[0] - ends[1]).max()) / 2
             if half > 0.9 * math.log(torch.finfo(dtype).max):
                 raise ValueError(
@@ -248,7 +248,7 @@ class MET(Thermodynamics):
 
     def _check_lengths(self, counts: Counts) -> None:
         """D_n is divided by, or its root taken: it must not be negative."""
-        if self.rule.per_length is None or counts.sign is None or torch.compiler.is_compiling():
+        if self.rule.per_length is None or counts.sign is None or not may_look():
             return
         if bool((counts.sign < 0).any()):
             n, node = (int(i) for i in (counts.sign < 0).nonzero()[0])
@@ -270,6 +270,12 @@ class MET(Thermodynamics):
         if trials is not None and (x.dim() < 2 or x.size(1) != trials):
             raise ValueError(f"x must be (N, {trials}, …) for weights of {trials} trials, got shape {tuple(x.shape)}")
         return x.dtype if x.dtype == torch.float64 else torch.float32
+
+
+def _powered(log_D: Tensor, power: float) -> Tensor:
+    """log D_n^power; −∞ where no path of that length arrives: its term is 0, whatever multiplies it."""
+    dead = log_D == -torch.inf
+    return (power * log_D.masked_fill(dead, 0)).masked_fill(dead, -torch.inf)
 
 
 def _over_partition(weights: Weighing, counts: Counts, share: float) -> tuple[Tensor, Tensor, Tensor]:

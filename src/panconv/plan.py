@@ -11,7 +11,6 @@ import torch
 from torch import Tensor
 
 from panconv.autodiff import is_differentiating
-from panconv.kernels import takes as multiplies
 from panconv.paths.family import Terms
 from panconv.paths.walks import ScaledWalks, Walks
 from panconv.series import Series
@@ -32,16 +31,19 @@ class Plan(NamedTuple):
     right_varies: bool
     low_memory: bool = False
 
-    def takes(self, x: Tensor) -> bool:
-        """Whether x is multiplied as it is: of the plan's own dtype, or of half precision by kernels that can."""
-        return x.dtype == self.left.dtype or (self._is_one_operation() and multiplies(x))
-
     def applied(self, x: Tensor) -> Tensor:
         return self._as_one(x, transposed=False) if self._is_one_operation() else self._term_by_term(x)
 
     def adjoint(self, y: Tensor) -> Tensor:
-        one = self._is_one_operation() and not self._is_by_node()
-        return self._as_one(y, transposed=True) if one else self._adjoint_term_by_term(y)
+        if not self._is_one_operation():
+            return self._adjoint_term_by_term(y)
+        if self._is_by_node() and self._asks_for_gradients(y):
+            return self._adjoint_term_by_term(y)
+        return self._as_one(y, transposed=True)
+
+    def _asks_for_gradients(self, y: Tensor) -> bool:
+        factors = (y, self.left, self.own, self.right)
+        return torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in factors)
 
     # ------------------------------------------------------------------ all terms in one operation
 
@@ -65,22 +67,23 @@ class Plan(NamedTuple):
         series = Series(self.family, trials, self._is_by_node(), transposed, self.low_memory, self._again)
         ends = (self.right, self.outer) if transposed else (self.outer, self.right)
         own = self.left[0] * self.right if self.own is None and self.right is not None else self.own
-        if x.dim() == 2:
-            return series.applied(x, self.left, own, *ends)
-        flat = x.flatten(1) if x.dim() > 1 else x.unsqueeze(1)
-        return series.applied(flat, self.left, own, *ends).view(x.shape)
+        flat = x if x.dim() == 2 else x.flatten(1) if x.dim() > 1 else x.unsqueeze(1)
+        if transposed and series.by_node:
+            y = series.adjoint(flat, self.left, own, self.right)
+        else:
+            y = series.applied(flat, self.left, own, *ends)
+        return y if x.dim() == 2 else y.view(x.shape)
 
     def _again(
         self, series: Series, x: Tensor, w: Tensor, own: Tensor | None, outer: Tensor | None, right: Tensor | None
     ) -> Tensor:
         """What `series` does, term by term, for derivatives of derivatives."""
         by_trial = x if w.dim() == 2 else x.view(x.size(0), series.trials, x.size(1) // series.trials)
-        by_trial = by_trial.to(w.dtype)  # what is of half precision is float32 term by term
         if series.transposed:
             y = Plan(self.family, w, own, right, outer, False)._adjoint_term_by_term(by_trial)
         else:
             y = Plan(self.family, w, own, outer, right, False)._term_by_term(by_trial)
-        return y.view(x.shape).to(x.dtype)
+        return y.view(x.shape)
 
     # ------------------------------------------------------------------ term by term
 

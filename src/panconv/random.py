@@ -12,6 +12,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from panconv.autodiff import is_batched
+
 _WORD = 0xFFFFFFFF
 
 
@@ -72,7 +74,10 @@ class _AtLeast(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, g: Tensor) -> tuple[Tensor, None, None, None]:
-        return _AtLeast.apply(g, *ctx.saved_tensors, ctx.least, ctx.scale), None, None, None
+        (word,) = ctx.saved_tensors
+        if is_batched(g):  # for which views of bits have no rule
+            return torch.where(word >= ctx.least, g * ctx.scale, 0), None, None, None
+        return _AtLeast.apply(g, word, ctx.least, ctx.scale), None, None, None
 
     @staticmethod
     def jvp(ctx: Any, dx: Tensor, *_: None) -> Tensor:

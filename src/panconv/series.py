@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Protocol
 import torch
 from torch import Tensor
 
-from panconv.autodiff import is_batched
+from panconv.autodiff import is_batched, is_differentiating
 from panconv.csr import CSR
 from panconv.kernels import numbers, paired, step, whole
 
@@ -46,7 +46,7 @@ class Series(NamedTuple):
         """The sum for x (N, S·width), of L ≥ 1 steps.
 
         Args:
-            x: float32 or float64; on a GPU with Triton also float16 and bfloat16.
+            x: float32 or float64.
             w: (L+1, 1 or N[, S]), for n = 0 … L.
             own: (N[, S]), in place of w₀; None for w₀ itself.
             outer, right: (N[, S]), or None for ones. With a w for every node there is no outer.
@@ -54,6 +54,11 @@ class Series(NamedTuple):
         if torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in (x, w, own, outer, right)):
             return _Sum.apply(self, x, w, own, outer, right)
         return self._sum(x, *_by_trial(w, own, outer, right), None)
+
+    def adjoint(self, g: Tensor, w: Tensor, own: Tensor | None, right: Tensor | None) -> Tensor:
+        """The adjoint of the sum with a w for every node, without a gradient."""
+        w, own, _, right = _by_trial(w, own, None, right)
+        return self._horner(g.contiguous(), w[0] if own is None else own, w[1:], right, None, True)
 
     def _sum(
         self,
@@ -140,10 +145,10 @@ class Series(NamedTuple):
                 trials=self.trials,
             )
             u, total, dots = found.out, _given(found.running), _given(found.dots)  # type: ignore[assignment]
-            all_dots.append(dots if right is None else dots * right)
+            all_dots.append(_weighed(dots, right))
             if by_row:
                 of_right = weight * dots if of_right is None else of_right + weight * dots
-        return total.to(g.dtype), torch.stack(all_dots).sum(1, keepdim=True), of_right
+        return total.to(g.dtype), torch.stack(all_dots), of_right
 
     def _terms_again(self, x: Tensor, right: Tensor | None, g: Tensor, L: int, by_row: bool) -> list[Tensor]:
         """<tₙ, g> for n = 1 … L, by the forward's recurrence once more."""
@@ -189,7 +194,7 @@ class _Sum(torch.autograd.Function):
     def backward(ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:
         how, needed = ctx.how, _Needed(*ctx.needs_input_grad[1:])
         x, w, own, outer, right, y, *kept = ctx.saved_tensors
-        if torch.is_grad_enabled() or is_batched(g):
+        if torch.is_grad_enabled() or is_differentiating() or is_batched(g):
             return None, *_by_autograd(ctx, needed, g, x, w, own, outer, right)
         g = g.contiguous()
         if x is not None:
@@ -201,6 +206,11 @@ class _Sum(torch.autograd.Function):
             at_once = whole(crow, col, value, g, w, None, None, None, x, how.trials)
             if at_once is not None:
                 return None, at_once[0], _given(at_once[1]).view(shapes[0]), None, None, None
+        if not any(needed[1:]) and not how.by_node:
+            crow, col, value = how._at(1, not how.transposed, g)
+            at_once = whole(crow, col, value, g, w, own, right, outer, None, how.trials)
+            if at_once is not None:
+                return None, at_once[0], None, None, None, None
         own_is_w0, own, lengths = own is None, w[0] if own is None else own, w[1:]
         of_x = of_own = of_w = of_outer = of_right = None
         if needed.w and not how.by_node and not how.low_memory:

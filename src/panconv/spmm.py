@@ -33,7 +33,7 @@ def spmm(a: CSR, a_t: CSR, x: Tensor) -> Tensor:
     Returns:
         (R, …)
     """
-    flat = x.flatten(1) if x.dim() > 1 else x.unsqueeze(1)  # (C, K)
+    flat = x if x.dim() == 2 else x.flatten(1) if x.dim() > 1 else x.unsqueeze(1)  # (C, K)
     product: Callable[..., Tensor]
     if torch.compiler.is_compiling():
         product = torch.ops.panconv.spmm
@@ -83,7 +83,7 @@ class _SpMM(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:
-        again = torch.is_grad_enabled() or is_batched(g)
+        again = torch.is_grad_enabled() or is_differentiating() or is_batched(g)
         return _backward(ctx, g, _SpMM.apply, _entrywise if again else _sampled)
 
     @staticmethod

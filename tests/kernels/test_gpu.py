@@ -22,11 +22,14 @@ def everywhere(monkeypatch):
     """Triton's kernels for every tensor, also those that are not on a GPU; rows count as long from 4 entries on."""
     monkeypatch.setattr(kernels, "_gpu", lambda x: kernels._triton())
     short(monkeypatch)
+    yield
+    gpu.tile_of.cache_clear()
 
 
 def short(monkeypatch):
     monkeypatch.setattr(schedule, "LONG_OF_SMALL", 4)
     schedule._made.clear()
+    gpu.tile_of.cache_clear()
 
 
 def star(hub=11, directed=False):
@@ -79,9 +82,11 @@ def factors(*names, R, S):
 
 
 @pytest.mark.parametrize("trials", [1, 3])
-@pytest.mark.parametrize(("width", "value"), [(4, True), (5, False)])
-def test_a_step_with_all_that_surrounds_it(trials, width, value, monkeypatch):
+@pytest.mark.parametrize(("width", "value", "wide"), [(4, True, False), (5, False, False), (5, True, True)])
+def test_a_step_with_all_that_surrounds_it(trials, width, value, wide, monkeypatch):
     monkeypatch.setattr(gpu, "WIDEST", 8)  # 12 or 15 columns of three trials are two tiles
+    if wide:
+        monkeypatch.setattr(gpu, "WIDE", 1)  # places in 64 bits
     adj = star(hub=5)
     crow, col, values = adj.operands(torch.float64)[0]
     part = (crow, col, values if value else None)
@@ -121,6 +126,7 @@ def test_a_running_sum_without_hold_is_added_to_in_place():
 def test_gradients_of_edge_values(monkeypatch):
     adj = star(hub=5, directed=True)
     crow, col, value = adj.operands(torch.float64)[0]
+    monkeypatch.setattr(gpu, "WIDEST", 4)
     monkeypatch.setattr(dots, "WIDEST", 4)
     for K in (1, 6):
         g, x = (torch.randn(adj.num_nodes, K, dtype=torch.float64, device=DEVICE) for _ in range(2))
@@ -143,11 +149,27 @@ def test_half_precision_is_added_in_float32(dtype):
     assert y.dtype == dtype
     # One rounding at the end, not one an edge.
     torch.testing.assert_close(y.double(), exact, rtol=torch.finfo(dtype).eps, atol=1e-6)
-    M = MET(Walks(adj, 3), [0.5, 0.25, 0.125, 0.125], method=1)
-    z = M @ x
-    assert z.dtype == dtype
-    expected = M @ x.double()
-    torch.testing.assert_close(z.double(), expected, rtol=4 * torch.finfo(dtype).eps, atol=1e-6)
+
+
+def test_an_operator_of_half_precision_is_rounded_once():
+    # A sum rounded at each length would stop growing; path counts leave the range of float16.
+    pair = Adjacency.from_edge_index(torch.tensor([[0, 1], [1, 0]])).to(DEVICE)
+    M = MET(Walks(pair, 60), [1 / 61] * 61, method=5)
+    assert (M @ torch.ones(2, 1, dtype=torch.bfloat16, device=DEVICE)).tolist() == [[1.0], [1.0]]
+    nodes = torch.arange(12)
+    edge_index = torch.cartesian_prod(nodes, nodes).T
+    full = Adjacency.from_edge_index(edge_index[:, edge_index[0] != edge_index[1]]).to(DEVICE)
+    for method in (1, 3, 4):
+        M = MET(Walks(full, 5), [0, 0, 0, 0, 0, 1.0], method)
+        assert (M @ torch.ones(12, 1, dtype=torch.float16, device=DEVICE)).float().max() == 1
+
+
+def test_no_columns_at_all():
+    adj = star(hub=5)
+    M = MET(Walks(adj, 2), method=3)
+    x = torch.ones(adj.num_nodes, 0, dtype=torch.float64, device=DEVICE, requires_grad=True)
+    (M @ x).sum().backward()
+    assert x.grad.shape == x.shape
 
 
 @on_gpu
@@ -215,3 +237,9 @@ def test_a_large_graph_with_hubs_against_float64(dtype, F, monkeypatch):
     y = spmm(b, b_t, x)
     torch.testing.assert_close(y.double(), exact, rtol=max(torch.finfo(dtype).eps, 1e-5), atol=1e-6)
     assert torch.equal(y, spmm(b, b_t, x))
+    if dtype == torch.float32:
+        g = torch.rand(N, F, device=DEVICE, generator=generator)
+        expected = torch.cat(
+            [(g[r] * x[c]).sum(-1) for r, c in zip(adj.row.split(9999), adj.col.split(9999), strict=True)]
+        )
+        torch.testing.assert_close(dots.sampled(adj.crow, adj.col, g, x), expected, rtol=1e-4, atol=1e-5)

@@ -23,9 +23,6 @@ from panconv.kernels import plain
 from panconv.kernels.blocks import blocks_of
 from panconv.kernels.plain import Factor
 
-# Half precision is a matter of the GPU's kernels; elsewhere it is float32 that is multiplied.
-_HALF = (torch.float16, torch.bfloat16)
-
 
 class _Kernels(NamedTuple):
     """What Triton does here."""
@@ -56,11 +53,6 @@ def _triton() -> _Kernels | None:
 def _gpu(x: Tensor) -> _Kernels | None:
     """The Triton kernels, where they can take x."""
     return _triton() if x.is_cuda else None
-
-
-def takes(x: Tensor) -> bool:
-    """Whether x is multiplied in its own precision."""
-    return x.dtype not in _HALF or _gpu(x) is not None
 
 
 def multiply(crow: Tensor, col: Tensor, value: Tensor | None, num_cols: int, x: Tensor) -> Tensor:
@@ -131,7 +123,7 @@ def whole(
     is w₀.
     """
     gpu = _gpu(x)
-    if gpu is None or not 0 < x.numel() < 2**29:
+    if gpu is None or not 0 < x.numel() * w.size(0) < 2**31:  # what a program counts with
         return None
     blocks = blocks_of(crow, col)
     if blocks is None:
@@ -147,7 +139,7 @@ def paired(a: Tensor, b: Tensor, trials: int = 1, by_row: bool = True) -> Tensor
     if gpu is None:
         return plain.paired(a, b, trials, by_row)
     width = a.size(1) // trials
-    rows = gpu.paired(a.reshape(-1, width), b.reshape(-1, width)).reshape(a.size(0), trials)
+    rows = gpu.paired(*(t.reshape(a.size(0) * trials, width) for t in (a, b))).reshape(a.size(0), trials)
     return rows if by_row else rows.sum(0, keepdim=True)
 
 

@@ -22,14 +22,14 @@ class Blocks(NamedTuple):
     entries: int  # of the longest row
 
 
-_made: WeakIdKeyDictionary = WeakIdKeyDictionary()  # by the row pointers, and for as long as they live
+_made: WeakIdKeyDictionary = WeakIdKeyDictionary()  # by the columns, and for as long as they live
 
 
 def blocks_of(crow: Tensor, col: Tensor) -> Blocks | None:
     """The parts of a square pattern, found once; None where one of them is too large."""
-    found = _made.get(crow, _made)
+    found = _made.get(col, _made)
     if found is _made:
-        found = _made[crow] = _find(crow, col)
+        found = _made[col] = _find(crow, col)
     return found
 
 

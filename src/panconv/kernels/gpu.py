@@ -21,6 +21,7 @@ from panconv.kernels.launch import launch
 from panconv.kernels.schedule import SMALL, schedule_of
 
 WIDEST = 128  # columns of a tile
+WIDE = 2**31  # values from which on their places are counted in 64 bits
 
 
 @triton.jit
@@ -90,7 +91,9 @@ def _finished(  # type: ignore[no-untyped-def]
     HOLD: tl.constexpr, DOT: tl.constexpr, WIDE: tl.constexpr, ACC: tl.constexpr,
 ):  # fmt: skip
     """What is done with a row's sum: out = scale·sum + keep·y0, running = hold·base + add·out, dots = <out, other>."""
-    place = row.to(tl.int64) * K + column if WIDE else row * K + column
+    if WIDE:
+        row = row.to(tl.int64)
+    place = row * K + column
     if SCALE:
         total *= _factor(scale, row, scale_stride, trial, TRIALS)
     if KEEP:
@@ -229,7 +232,7 @@ def step(
         x if running is None else running, x if base is None else base, x if hold is None else hold, stride_of(hold),
         x if add is None else add, stride_of(add), x if dot is None else dot, x if dots is None else dots,
     )  # fmt: skip
-    wide = max(R, x.size(0)) * K >= 2**31
+    wide = max(R, x.size(0)) * K >= WIDE
     flags = tuple(t is not None for t in (out, scale, y0, running, hold, dot))
     sums = tl.float64 if acc == torch.float64 else tl.float32
     types: tuple[Hashable, ...] = (
