@@ -64,7 +64,7 @@ class Epoch:
         self.number += 1
         self.model.train()
         self.model.key(self.seeds, self.number[0])
-        train_loss, _ = score(self.model(*self.inputs), *self.train)
+        train_loss = losses(self.model(*self.inputs), *self.train)
         self.optimizer.zero_grad(set_to_none=True)
         train_loss.sum().backward()
         self.optimizer.step()
@@ -103,12 +103,21 @@ def score(scores: Tensor, nodes: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     Args:
         scores: (N, C) or (N, S, C).
     """
-    chosen = scores.index_select(0, nodes)
-    if chosen.dim() == 2:
-        chosen = chosen.unsqueeze(1)
+    chosen = _chosen(scores, nodes)
+    return losses(scores, nodes, y), (chosen.argmax(-1) == y.unsqueeze(1)).float().mean(0)
+
+
+def losses(scores: Tensor, nodes: Tensor, y: Tensor) -> Tensor:
+    """Cross entropy of each trial on some nodes, (S,)."""
+    chosen = _chosen(scores, nodes)
     target = y.unsqueeze(1).expand(chosen.shape[:2])
-    loss = F.cross_entropy(chosen.flatten(0, 1), target.flatten(), reduction="none").reshape(target.shape).mean(0)
-    return loss, (chosen.detach().argmax(-1) == target).float().mean(0)
+    return F.cross_entropy(chosen.flatten(0, 1), target.flatten(), reduction="none").reshape(target.shape).mean(0)
+
+
+def _chosen(scores: Tensor, nodes: Tensor) -> Tensor:
+    """(n, S, C), where one trial has a dimension too."""
+    chosen = scores.index_select(0, nodes)
+    return chosen if chosen.dim() == 3 else chosen.unsqueeze(1)
 
 
 def _replace(kept: Tensor, where: Tensor, new: Tensor) -> None:

@@ -28,8 +28,8 @@ class Steps(Protocol):
     def unit(self) -> bool:
         """Whether every stored entry is 1."""
 
-    def step(self, n: int, dtype: torch.dtype) -> tuple[CSR, CSR]:
-        """Bₙ and its transpose."""
+    def matrix(self, n: int, dtype: torch.dtype, transposed: bool) -> CSR:
+        """Bₙ, or its transpose."""
 
 
 class Series(NamedTuple):
@@ -79,8 +79,7 @@ class Series(NamedTuple):
         return self._horner(x, w[0] if own is None else own, w[1:], outer, right, self.transposed)
 
     def _at(self, n: int, transposed: bool, x: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
-        both = self.steps.step(n, torch.float64 if x.dtype == torch.float64 else torch.float32)
-        crow, col, value = both[transposed]
+        crow, col, value = self.steps.matrix(n, x.dtype, transposed)
         return crow, col, None if self.steps.unit else value
 
     def _horner(

@@ -49,9 +49,9 @@ class Walks:
         """Whether every stored entry of a step is 1."""
         return self.adj.value is None and self.adj.left is None and self.adj.right is None
 
-    def step(self, n: int, dtype: torch.dtype) -> tuple[CSR, CSR]:
-        """The matrix that makes Aⁿ of Aⁿ⁻¹, and its transpose."""
-        return self.adj.operands(dtype)
+    def matrix(self, n: int, dtype: torch.dtype, transposed: bool) -> CSR:
+        """The matrix that makes Aⁿ of Aⁿ⁻¹, or its transpose."""
+        return self.adj.operands(dtype)[transposed]
 
     def terms(self, x: Tensor) -> Iterator[Tensor]:
         """G(0)x, G(1)x … G(L)x for x (N, …)."""
@@ -168,14 +168,18 @@ class ScaledWalks:
         return _powers(self.num_nodes, dtype, steps, self.adj.device)
 
     def step(self, n: int, dtype: torch.dtype) -> tuple[CSR, CSR]:
-        """D_n⁻¹ A D_{n−1} and its transpose, with values computed edge by edge in float64."""
+        """D_n⁻¹ A D_{n−1} and its transpose."""
+        return self.matrix(n, dtype, False), self.matrix(n, dtype, True)
+
+    def matrix(self, n: int, dtype: torch.dtype, transposed: bool) -> CSR:
+        """D_n⁻¹ A D_{n−1}, or its transpose, with values computed edge by edge in float64."""
         before, now = self._log[n - 1], self._log[n]
         now = now.masked_fill(now == -torch.inf, torch.inf)  # 1/0 is 0
-        a, a_t = self.adj.operands(torch.float64)
-        row_t = self.adj.row if a_t is a else a_t.row()
-        value = a.value * _exp(before[a.col] - now[self.adj.row])
-        value_t = a_t.value * _exp(before[row_t] - now[a_t.col])
-        return a._replace(value=value.to(dtype)), a_t._replace(value=value_t.to(dtype))
+        both = self.adj.operands(torch.float64)
+        a = both[transposed]
+        row = self.adj.row if a is both[0] else a.row()
+        receiver, sender = (a.col, row) if transposed else (row, a.col)
+        return a._replace(value=(a.value * _exp(before[sender] - now[receiver])).to(dtype))
 
 
 def _exp(log: Tensor) -> Tensor:
