@@ -36,11 +36,12 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 import torch
+from graphs import citations, communities, power_law
 from measure import machine, median_ms, peak_mib
 from scipy.sparse import csgraph, csr_matrix
 from torch import Tensor
 
-from panconv import MET, Adjacency, Walks, load
+from panconv import MET, Adjacency, Walks
 from panconv.csr import CSR, rows_of
 
 L = 3
@@ -48,30 +49,11 @@ NAMES = ("cora", "citeseer", "pubmed", "power law", "communities")
 Functions = dict[str, Callable[[], object]]
 
 
-def power_law(draw: np.random.Generator, N: int, edges: int) -> tuple[np.ndarray, np.ndarray]:
-    """Ends drawn in proportion to rank^−½."""
-    share = np.arange(1, N + 1) ** -0.5
-    ends = np.searchsorted(np.cumsum(share / share.sum()), draw.random((2, edges)))
-    return tuple(np.minimum(ends, N - 1))
-
-
-def communities(draw: np.random.Generator, N: int, edges: int, size: int = 500) -> tuple[np.ndarray, np.ndarray]:
-    """Nine edges of ten stay within a community."""
-    one, other = draw.integers(N, size=(2, edges))
-    near = one // size * size + draw.integers(size, size=edges)
-    return one, np.where(draw.random(edges) < 0.9, near, other)
-
-
 def graph(name: str, N: int = 200_000, entries: int = 4_000_000) -> Adjacency:
+    cpu = torch.device("cpu")
     if name in NAMES[:3]:
-        data = load(name)
-        return Adjacency.from_edge_index(data.edge_index, num_nodes=data.num_nodes)
-    draw = np.random.default_rng(0)
-    make = power_law if name == "power law" else communities
-    one, other = draw.permutation(N)[np.stack(make(draw, N, entries // 2))]
-    one, other = one[one != other], other[one != other]
-    key = np.unique(np.concatenate([one * N + other, other * N + one]))
-    return Adjacency.from_edge_index(torch.from_numpy(np.stack([key // N, key % N])), num_nodes=N)
+        return citations(name, cpu).adj
+    return (power_law(N, entries, cpu) if name == "power law" else communities(N, entries, cpu, ordered=False)).adj
 
 
 def torch_csr(a: CSR, index: torch.dtype = torch.int32) -> Tensor:

@@ -183,22 +183,21 @@ class MET(Thermodynamics):
             fit = counts.fit
             exact = dtype if fit else torch.float64  # logarithms in the hundreds need more digits than float32 has
             counts = counts._replace(log=counts.log.to(exact))
+            log_D = match(counts.log, left.dim())
             # The twin's terms carry a D_n⁻¹ of their own, which goes back on here.
             on_length = {None: 0.0, "row": -1.0, "sym": -0.5}[rule.per_length] + (not fit)
-            alike = bool(rule.overall) and fit and self._reaches_alike()
-            log_D = match(counts.log, left.dim())
-            left_log = torch.empty(0) if alike else _powered(log_D, on_length)
-            if rule.overall and alike:
-                left, own, outer = _over_partition(weights, counts, {"row": 1.0, "sym": 0.5}[rule.overall])
+            share = {None: 0.0, "row": 1.0, "sym": 0.5}[rule.overall]
+            if rule.overall and fit and self._reaches_alike():
+                left, own, outer = _over_partition(weights, counts, share)
                 right = outer if rule.overall == "sym" else None
             elif rule.overall:
                 log_Z = log_partition(weights, counts)
-                share = {"row": 1.0, "sym": 0.5}[rule.overall]
-                left_log = divided(left_log + weights.log().to(exact).unsqueeze(1), log_Z, share)
+                left_log = divided(_powered(log_D, on_length) + weights.log().to(exact).unsqueeze(1), log_Z, share)
                 if rule.overall == "sym":
                     right, left_log = _halved(log_Z, left_log, None if fit else self._centre(log_Z, dtype))
                 left = left_log.exp() if weights.positive else left_log.exp() * left.detach().sign()
             else:
+                left_log = _powered(log_D, on_length)
                 if rule.per_length == "sym":
                     centre = None if fit else torch.stack([self._centre(log, dtype) for log in log_D])
                     right, left_log = _halved(log_D, left_log, centre)

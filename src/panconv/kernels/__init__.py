@@ -21,7 +21,7 @@ from torch import Tensor
 
 from panconv.kernels import plain
 from panconv.kernels.blocks import blocks_of
-from panconv.kernels.plain import Factor
+from panconv.kernels.plain import Factor, accurate
 
 
 class _Kernels(NamedTuple):
@@ -90,7 +90,7 @@ def step(
     x = x.contiguous()
     store = store or (dot is not None and trials > 1)
     out = torch.empty(R, x.size(1), dtype=x.dtype, device=x.device) if store else None
-    running = base if base is None or hold is None else torch.empty_like(base, dtype=_accurate(x))
+    running = base if base is None or hold is None else torch.empty_like(base, dtype=accurate(x))
     factors = {"right": right, "scale": scale, "keep": keep, "hold": hold, "add": add}
     spread = {name: None if f is None else _spread(f, trials, x) for name, f in factors.items()}
     dots = gpu.step(
@@ -162,14 +162,9 @@ def numbers(w: Tensor) -> Sequence[Factor]:
 
 def _spread(factor: Factor, trials: int, x: Tensor) -> Tensor:
     """A factor with a column for every trial, of the accuracy that sums are taken in."""
-    dtype = _accurate(x)
+    dtype = accurate(x)
     if isinstance(factor, float):
         return torch.full((1, trials), factor, dtype=dtype, device=x.device)
     if factor.dtype == dtype and factor.size(1) == trials and factor.is_contiguous():
         return factor
     return factor.to(dtype).expand(-1, trials).contiguous()
-
-
-def _accurate(x: Tensor) -> torch.dtype:
-    """The dtype that sums are taken in."""
-    return torch.float64 if x.dtype == torch.float64 else torch.float32

@@ -7,7 +7,8 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from panconv.kernels.gpu import WIDEST, accurate, tile_of
+from panconv.kernels.gpu import WIDEST, tile_of
+from panconv.kernels.plain import accurate
 from panconv.kernels.schedule import schedule_of
 
 

@@ -18,6 +18,7 @@ import triton.language as tl
 from torch import Tensor
 
 from panconv.kernels.launch import launch
+from panconv.kernels.plain import accurate
 from panconv.kernels.schedule import SMALL, schedule_of
 
 WIDEST = 128  # columns of a tile
@@ -264,11 +265,6 @@ def step(
             aligned=aligned,
         )
     return dots
-
-
-def accurate(x: Tensor) -> torch.dtype:
-    """The dtype that sums are taken in."""
-    return torch.float64 if x.dtype == torch.float64 else torch.float32
 
 
 def stride_of(factor: Tensor | None) -> int:

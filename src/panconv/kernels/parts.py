@@ -12,8 +12,9 @@ import triton.language as tl
 from torch import Tensor
 
 from panconv.kernels.blocks import Blocks
-from panconv.kernels.gpu import WIDEST, accurate, stride_of
+from panconv.kernels.gpu import WIDEST, stride_of
 from panconv.kernels.launch import launch
+from panconv.kernels.plain import accurate
 
 _POINTERS = ["crow", "col", "value", "x", "y", "spare", "starts", "own", "w", "outer", "right", "other", "dots"]
 _NUMBERS = ["width", "L", "longest", "own_stride", "outer_stride", "right_stride"]

@@ -17,6 +17,11 @@ _PIECE, _LONG_PIECE = 2**16, 2**18  # values
 _FEWEST = 5  # columns from which a sum of bags is faster than MKL
 
 
+def accurate(x: Tensor) -> torch.dtype:
+    """The dtype that sums are taken in."""
+    return torch.float64 if x.dtype == torch.float64 else torch.float32
+
+
 def multiply(crow: Tensor, col: Tensor, value: Tensor | None, num_cols: int, x: Tensor) -> Tensor:
     """A·x for x (C, K)."""
     device = x.device.type
