@@ -25,6 +25,7 @@ ORDER = [
     ["train"],
     ["search", "walkers"],
     ["tasks"],
+    ["zoo"],
     ["experiments"],
     ["report"],
     ["cli"],

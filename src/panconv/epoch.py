@@ -27,7 +27,7 @@ class Epoch:
         optimizer: of its parameters.
         inputs: what the model is called with.
         y: classes (N,).
-        train, val: the nodes (n,) to learn from and to choose by.
+        train, val: the nodes (n,) to learn from and to choose by, or (n, S) where each trial has its own.
         seeds: one a trial.
         epochs: at most.
         patience: epochs without a lower validation loss after which a trial ends.
@@ -98,26 +98,34 @@ class Epoch:
 
 
 def score(scores: Tensor, nodes: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-    """Cross entropy and accuracy of each trial on some nodes (n,) of classes y (n,), (S,) each.
+    """Cross entropy and accuracy of each trial on some nodes (n,) or (n, S) of classes y (the same), (S,) each.
 
     Args:
         scores: (N, C) or (N, S, C).
     """
     chosen = _chosen(scores, nodes)
-    return losses(scores, nodes, y), (chosen.argmax(-1) == y.unsqueeze(1)).float().mean(0)
+    return losses(scores, nodes, y), (chosen.argmax(-1) == _by_trial(y)).float().mean(0)
 
 
 def losses(scores: Tensor, nodes: Tensor, y: Tensor) -> Tensor:
     """Cross entropy of each trial on some nodes, (S,)."""
     chosen = _chosen(scores, nodes)
-    target = y.unsqueeze(1).expand(chosen.shape[:2])
+    target = _by_trial(y).expand(chosen.shape[:2])
     return F.cross_entropy(chosen.flatten(0, 1), target.flatten(), reduction="none").reshape(target.shape).mean(0)
 
 
 def _chosen(scores: Tensor, nodes: Tensor) -> Tensor:
     """(n, S, C), where one trial has a dimension too."""
-    chosen = scores.index_select(0, nodes)
-    return chosen if chosen.dim() == 3 else chosen.unsqueeze(1)
+    if scores.dim() == 2:
+        scores = scores.unsqueeze(1)
+    if nodes.dim() == 1:
+        return scores.index_select(0, nodes)
+    return scores.gather(0, nodes.unsqueeze(-1).expand(-1, -1, scores.size(-1)))
+
+
+def _by_trial(y: Tensor) -> Tensor:
+    """(n, S), or (n, 1) for all of them."""
+    return y if y.dim() == 2 else y.unsqueeze(1)
 
 
 def _replace(kept: Tensor, where: Tensor, new: Tensor) -> None:

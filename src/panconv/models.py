@@ -88,6 +88,22 @@ class PAN(nn.Module):
         """The convolutions, first to last."""
         return list(self.convs)  # type: ignore[arg-type]
 
+    @property
+    def in_channels(self) -> int:
+        return self.layers()[0].in_channels
+
+    @property
+    def out_channels(self) -> int:
+        return self.config["out_channels"]
+
+    def materialize(self, in_channels: int) -> None:
+        """Fixes the width of the first layer, where it is to come from the features."""
+        self.layers()[0].lin.materialize(in_channels)
+
+    def decayed(self) -> list[nn.Parameter]:
+        """What weight decay falls on: the first layer's matrix."""
+        return [self.layers()[0].lin.weight]
+
     def reset_parameters(self) -> None:
         for conv in self.layers():
             conv.reset_parameters()

@@ -48,7 +48,7 @@ def kept(x: Tensor, position: Tensor, key: Tensor, p: float, scale: float = 1.0)
     """
     word = position * _signed(key | 1)
     least = int(p * 2.0**32) - 2**31
-    if x.dtype != torch.float32 or least == -(2**31) or torch.compiler.is_compiling():
+    if x.dtype != torch.float32 or least == -(2**31) or torch.compiler.is_compiling() or is_batched(word):
         return torch.where(word >= least, x * scale, 0)
     return _AtLeast.apply(x.expand(torch.broadcast_shapes(x.shape, word.shape)), word, least, scale)
 

@@ -95,7 +95,7 @@ def train_batch(
     device: str = "cpu",
     command: str = "",
     callback: Callable[[Progress], None] | None = None,
-) -> tuple[list[Run], FitResult]:
+) -> tuple[list[Run], FitResult[PAN]]:
     """Trains jobs that are alike but for the seed and fixed weights, all at once."""
     job, how = jobs[0], jobs[0].settings
     data = _graph(job.dataset)
@@ -241,7 +241,7 @@ def _version(package: str) -> str:
         return "not installed"
 
 
-def _curve(values: torch.Tensor, s: int, result: FitResult) -> list[float]:
+def _curve(values: torch.Tensor, s: int, result: FitResult[PAN]) -> list[float]:
     """A trial's curve until it stopped; nothing for one that never had a finite loss."""
     last = result.stopped_epoch[s] if result.best_epoch[s] else 0
     return [round(value, 5) for value in values[:last, s].tolist()]

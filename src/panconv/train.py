@@ -8,21 +8,41 @@ import warnings
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, Protocol, TypeVar
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch_geometric.data import Data
 
 from panconv.cuda_graph import Replayed
 from panconv.epoch import Epoch, score
 from panconv.features import SparseRows
 from panconv.graph import Adjacency
-from panconv.models import PAN
 from panconv.validation import as_integer, checked_count
 
 # After how many epochs the host looks whether trials still run. A GPU is never made to wait for more.
 _LOOK_EVERY = defaultdict(lambda: 10, cpu=1)
+
+
+class Trainable(Protocol):
+    """What `fit` asks of a model: `PAN` and `panconv.nn.Stacked` have it. Called with x and the graph, it gives scores
+    (N, C), or (N, S, C) for S trials."""
+
+    @property
+    def trials(self) -> int | None: ...
+    @property
+    def in_channels(self) -> int: ...  # -1: from the features
+    @property
+    def out_channels(self) -> int: ...  # classes
+    def __call__(self, x: Any, adj: Adjacency) -> Tensor: ...
+    def materialize(self, in_channels: int) -> None: ...
+    def seed(self, seeds: Sequence[int]) -> None: ...
+    def key(self, seeds: Any, epoch: Any) -> None: ...
+    def decayed(self) -> list[nn.Parameter]: ...
+    def trial(self, s: int) -> Any: ...
+
+
+Model = TypeVar("Model", bound=Trainable)
 
 
 @dataclass(frozen=True)
@@ -37,20 +57,21 @@ class Progress:
 
 
 @dataclass(frozen=True)
-class FitResult:
+class FitResult(Generic[Model]):
     """What came out of a training of S trials, by trial; every model is that of its lowest validation loss."""
 
-    model: PAN
+    model: Model
     seeds: list[int]
     best_epoch: list[int]  # counted from 1; 0 for a trial that never had a finite validation loss
     stopped_epoch: list[int]
     val_loss: list[float]  # at the best epoch
     val_accuracy: list[float]
     test_accuracy: list[float]
+    predicted: Tensor  # the class of every node, (N, S)
     history: dict[str, Tensor]  # train_loss, val_loss, val_accuracy: (epochs, S), NaN once a trial has stopped
     seconds: float
 
-    def best(self) -> PAN:
+    def best(self) -> Any:
         """The model of the trial with the lowest validation loss, on its own."""
         if self.model.trials is None:
             return self.model
@@ -58,7 +79,7 @@ class FitResult:
 
 
 def fit(
-    model: PAN,
+    model: Model,
     data: Data,
     *,
     seeds: Sequence[int] = (0,),
@@ -68,20 +89,21 @@ def fit(
     patience: int = 50,
     device: str | torch.device = "cpu",
     callback: Callable[[Progress], None] | None = None,
-) -> FitResult:
+) -> FitResult[Model]:
     """Trains a model on a graph with train, validation and test nodes.
 
-    Adam; weight decay on the first layer's matrix; a trial ends when its validation loss has not fallen for `patience`
-    epochs, and its parameters go back to those of its lowest validation loss. The test nodes are looked at once, after
-    that. The model starts anew from the seeds, one for each of its trials: trial s comes out the same, to rounding,
-    alone or among others.
+    Adam; weight decay on `model.decayed()`, in `PAN` the first layer's matrix; a trial ends when its validation loss has
+    not fallen for `patience` epochs, and its parameters go back to those of its lowest validation loss. The test nodes
+    are looked at once, after that. The model starts anew from the seeds, one for each of its trials: trial s comes out
+    the same, to rounding, alone or among others.
 
     On a GPU an epoch is recorded once and then replayed as a whole (a CUDA graph), without a word to the host but each
     tenth epoch.
 
     Args:
-        model: `PAN(…, trials=S)` for S seeds side by side, or `PAN(…)` for one.
-        data: x (N, F), dense or sparse, edge_index, optionally edge_weight, y, and the three masks.
+        model: `PAN(…, trials=S)` for S seeds side by side, or `PAN(…)` for one, or any other as `panconv.nn.Stacked`.
+        data: x (N, F), dense or sparse, edge_index, optionally edge_weight, y, and the three masks, (N,), or (N, S)
+            where each trial has a split of its own.
         seeds: one a trial.
         lr, weight_decay, epochs, patience: the settings of the training.
         device: where to train.
@@ -90,20 +112,21 @@ def fit(
     began = time.perf_counter()
     _check_settings(model, seeds, lr, weight_decay, epochs, patience)
     x, adj, y, masks = _checked(data, model, torch.device(device))
-    model.layers()[0].lin.materialize(x.shape[-1])
-    model.to(device).seed(seeds)
-    train, val, test = (mask.nonzero().squeeze(1) for mask in masks)
+    model.materialize(x.shape[-1])
+    model.to(device).seed(seeds)  # type: ignore[attr-defined]
+    train, val, test = map(_nodes, masks)
     optimizer = _optimizer(model, lr, weight_decay, y.device)
     epoch = Epoch(model, optimizer, (x, adj), y, train, val, seeds, epochs, patience)
     try:
         _run(epoch, epochs, y.device, callback)
     finally:
         model.key(None, 0)
-        model.eval()
+        model.eval()  # type: ignore[attr-defined]
     epoch.restore()
     _check_outcome(epoch.best_loss.tolist(), seeds, lr, weight_decay)
     with torch.no_grad():
-        _, test_accuracy = score(model(x, adj), test, y[test])
+        scores = model(x, adj)
+        _, test_accuracy = score(scores, test, y[test])
     last = int(epoch.last_epoch.max())
     return FitResult(
         model=model,
@@ -113,16 +136,24 @@ def fit(
         val_loss=epoch.best_loss.tolist(),
         val_accuracy=epoch.best_accuracy.tolist(),
         test_accuracy=test_accuracy.tolist(),
+        predicted=scores.argmax(-1).reshape(len(y), -1).cpu(),
         history={name: values[:last].cpu() for name, values in epoch.history.items()},
         seconds=time.perf_counter() - began,
     )
 
 
-def _optimizer(model: PAN, lr: float, weight_decay: float, device: torch.device) -> torch.optim.Optimizer:
-    """Adam in one kernel, with weight decay on the first layer's matrix."""
-    first = model.layers()[0].lin.weight
-    others = [p for p in model.parameters() if p is not first]
-    groups: list[dict[str, Any]] = [{"params": [first], "weight_decay": weight_decay}, {"params": others}]
+def _nodes(mask: Tensor) -> Tensor:
+    """The nodes of a mask (N,), or of each column of one (N, S), whose numbers are alike."""
+    return mask.nonzero().squeeze(1) if mask.dim() == 1 else mask.T.nonzero()[:, 1].reshape(mask.size(1), -1).T
+
+
+def _optimizer(model: Any, lr: float, weight_decay: float, device: torch.device) -> torch.optim.Optimizer:
+    """Adam in one kernel, with weight decay on what the model says."""
+    decayed = model.decayed()
+    those = set(map(id, decayed))
+    others = [p for p in model.parameters() if id(p) not in those]
+    groups: list[dict[str, Any]] = [{"params": decayed, "weight_decay": weight_decay}, {"params": others}]
+    groups = [group for group in groups if group["params"]]
     return torch.optim.Adam(groups, lr=lr, fused=True, capturable=device.type == "cuda")
 
 
@@ -153,7 +184,7 @@ def _check_outcome(losses: Sequence[float], seeds: Sequence[int], lr: float, wei
 
 
 def _checked(
-    data: Data, model: PAN, device: torch.device
+    data: Data, model: Any, device: torch.device
 ) -> tuple[Tensor | SparseRows, Adjacency, Tensor, list[Tensor]]:
     """The graph, its features in the model's dtype, the labels and the masks, on the device."""
     for name in ("x", "edge_index", "y", "train_mask", "val_mask", "test_mask"):
@@ -168,18 +199,20 @@ def _checked(
         raise ValueError(f"data.y must be {N} class numbers, (N,) of integers, got {tuple(y.shape)} of {y.dtype}")
     masks = [data.train_mask, data.val_mask, data.test_mask]
     for name, mask in zip(("train_mask", "val_mask", "test_mask"), masks, strict=True):
-        if mask.dtype != torch.bool or mask.shape != (N,) or not bool(mask.any()):
+        if mask.dtype != torch.bool or mask.shape not in ((N,), (N, model.trials)) or not bool(mask.any()):
             raise ValueError(f"data.{name} must be boolean, ({N},), with a node in it; got {tuple(mask.shape)}")
-    _check_fit(model, x.size(1), y[torch.stack(masks).any(0)])
-    dtype = model.layers()[-1].lin.weight.dtype
+        if mask.dim() == 2 and len(mask.sum(0).unique()) > 1:
+            raise ValueError(f"data.{name} must hold as many nodes for one trial as for another, got {mask.sum(0)}")
+    _check_fit(model, x.size(1), y[torch.stack([m.reshape(N, -1).any(1) for m in masks]).any(0)])
+    dtype = next(p.dtype for p in reversed(list(model.parameters())))
     features = SparseRows.of(x.to(dtype)).to(device) if sparse else x.to(device, dtype)
     weight = getattr(data, "edge_weight", None)
     adj = Adjacency.of(data.edge_index, None if weight is None else weight.detach(), N).to(device)
     return features, adj, y.to(device).long(), [mask.to(device) for mask in masks]
 
 
-def _check_fit(model: PAN, F: int, known: Tensor) -> None:
-    C, width = model.config["out_channels"], model.layers()[0].in_channels
+def _check_fit(model: Any, F: int, known: Tensor) -> None:
+    C, width = model.out_channels, model.in_channels
     if width not in (-1, F):
         raise ValueError(f"data.x has {F} columns, but the model takes {width} (in_channels)")
     low, high = int(known.min()), int(known.max())
@@ -188,7 +221,7 @@ def _check_fit(model: PAN, F: int, known: Tensor) -> None:
 
 
 def _check_settings(
-    model: PAN, seeds: Sequence[int], lr: float, weight_decay: float, epochs: int, patience: int
+    model: Any, seeds: Sequence[int], lr: float, weight_decay: float, epochs: int, patience: int
 ) -> None:
     if not isinstance(seeds, Sequence) or any(as_integer(seed) is None for seed in seeds):
         raise TypeError(f"seeds must be a sequence of integers, one a trial, got {seeds!r}")

@@ -7,3 +7,4 @@ from panconv.nn.linear import Linear as Linear
 from panconv.nn.pan_attention import PANAttention as PANAttention
 from panconv.nn.pan_conv import PANConv as PANConv
 from panconv.nn.spectral_conv import SpectralConv as SpectralConv
+from panconv.nn.stacked import Stacked as Stacked

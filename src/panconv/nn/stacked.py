@@ -1,0 +1,103 @@
+"""`Stacked`: S copies of any module, PyG layers in it or not, trained side by side by `torch.func.vmap`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.func import functional_call, vmap
+
+from panconv import random
+from panconv.nn.dropout import Dropout
+
+
+class Stacked(nn.Module):
+    """S trials of a model, each with parameters, start and dropout of its own, in one call: scores (N, S, C).
+
+    A trial is what it would be alone, since it starts from its own seed and its `panconv.nn.Dropout` modules are keyed
+    by seed and epoch. (torch's own dropout inside of it draws from torch's generator, differently for each trial.)
+
+    Args:
+        make: makes the module of one trial. It is called with the inputs of `forward` and gives (N, C).
+        in_channels: the width of the features, for the checks of `fit`.
+        out_channels: C.
+        trials: S.
+        decay: the start of the names of the parameters that decay, ``"first."`` or ``""`` for all.
+
+    >>> from torch_geometric.nn import GCNConv
+    >>> edge_index = torch.tensor([[0, 1], [1, 0]])
+    >>> Stacked(lambda: GCNConv(3, 2), 3, 2, trials=5)(torch.ones(2, 3), edge_index).shape
+    torch.Size([2, 5, 2])
+    """
+
+    def __init__(
+        self, make: Callable[[], nn.Module], in_channels: int, out_channels: int, *, trials: int, decay: str = ""
+    ) -> None:
+        super().__init__()
+        self._make, self.in_channels, self.out_channels, self.trials = make, in_channels, out_channels, trials
+        base = make()
+        self._names = [name for name, _ in base.named_parameters()]
+        self._decays = [name.startswith(decay) for name in self._names]
+        self.stack = nn.ParameterList(
+            torch.stack([p.detach() for _ in range(trials)]) for p in base.parameters()
+        )  # (S, …) each
+        self._held = [base]  # in a list: its own parameters are not ours
+        self._dropouts = [module for module in base.modules() if isinstance(module, Dropout)]
+        self._keys: Tensor | None = None  # (S, number of dropouts)
+
+    def forward(self, *inputs: Any) -> Tensor:
+        base = self._held[0].train(self.training)
+
+        def one(parameters: list[Tensor], keys: Tensor | None) -> Tensor:
+            for i, dropout in enumerate(self._dropouts):
+                dropout.keys = None if keys is None else keys[i]
+            return functional_call(base, dict(zip(self._names, parameters, strict=True)), inputs)
+
+        try:
+            in_dims = (0, None if self._keys is None else 0)
+            return vmap(one, in_dims, out_dims=1, randomness="different")(list(self.stack), self._keys)
+        finally:  # a tensor of the inside of vmap is nothing outside of it
+            for dropout in self._dropouts:
+                dropout.keys = None
+
+    # ------------------------------------------------------------------ what `fit` asks of a model
+
+    def materialize(self, in_channels: int) -> None:
+        """Nothing is lazy here."""
+
+    @torch.no_grad()
+    def seed(self, seeds: Sequence[int]) -> None:
+        """Starts each trial from its own seed: the same start whether it is alone or one of many."""
+        if len(seeds) != self.trials:
+            raise ValueError(f"seeds must be {self.trials}, one a trial, got {len(seeds)}")
+        for s, seed in enumerate(seeds):
+            with torch.random.fork_rng(devices=[]):
+                torch.manual_seed(seed)
+                fresh = self._make()
+            for kept, p in zip(self.stack, fresh.parameters(), strict=True):
+                kept[s].copy_(p)
+
+    def key(self, seeds: Sequence[int] | Tensor | None, epoch: int | Tensor) -> None:
+        """Keys the dropout by seed and epoch; None for torch's generator."""
+        if seeds is None or not self._dropouts:
+            self._keys = None
+            return
+        start = torch.as_tensor(seeds, device=self.stack[0].device)
+        self._keys = torch.stack([random.keys(start, i, epoch) for i in range(len(self._dropouts))], dim=1)
+
+    def decayed(self) -> list[nn.Parameter]:
+        return [p for p, decays in zip(self.stack, self._decays, strict=True) if decays]
+
+    def trial(self, s: int) -> nn.Module:
+        """One of the trials as a module of its own."""
+        if not 0 <= s < self.trials:
+            raise ValueError(f"trial must be one of 0 … {self.trials - 1}, got {s}")
+        one = self._make().to(self.stack[0])
+        one.load_state_dict({name: p[s] for name, p in zip(self._names, self.stack, strict=True)}, strict=False)
+        return one.train(self.training)
+
+    def _apply(self, fn: Any, recurse: bool = True) -> Any:
+        self._held[0]._apply(fn)
+        return super()._apply(fn, recurse)

@@ -1,0 +1,26 @@
+"""GCN: each layer averages over the neighbours, softmax(Â·ReLU(Â·X·W₀)·W₁), with Â = D̃^−½(A+I)D̃^−½.
+
+Kipf & Welling, Semi-supervised classification with graph convolutional networks, ICLR 2017.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from torch import Tensor, nn
+from torch_geometric.data import Data
+from torch_geometric.nn import GCNConv
+
+from panconv.zoo.stack import Layers, Tell, fitted
+
+
+def train(
+    data: Data, how: Mapping[str, Any], seeds: Sequence[int], device: str = "cpu", tell: Tell | None = None
+) -> Tensor:
+    def make(inputs: int, classes: int) -> nn.Module:
+        options = {"cached": True, "normalize": how["normalize"]}
+        first, second = GCNConv(inputs, how["hidden"], **options), GCNConv(how["hidden"], classes, **options)
+        return Layers(first, second, how["dropout"])
+
+    return fitted(make, data, how, seeds, device, tell)
