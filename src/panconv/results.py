@@ -1,8 +1,7 @@
 """The record of a training: one line of JSON, in a folder that is the only joint between training and reporting.
 
-A file of the folder holds the lines of trainings that ran side by side, and appears whole: it is written under another
-name and renamed. So a process that is killed loses the trainings under way and nothing else, and any number of
-processes may write to one folder. Reading checks every line (docs/results.md has the schema).
+A file of the folder holds the lines of trainings that ran side by side. Reading checks every line (docs/results.md has
+the schema).
 """
 
 from __future__ import annotations
@@ -10,13 +9,13 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from panconv.files import check_writable, replacing
+from panconv.files import check_writable
+from panconv.jsonl import checked_fields, checked_folder, read_lines, write_lines
 
 SCHEMA = "panconv-run-1"
 # How a training is set up, with what is taken where nothing is said.
@@ -68,33 +67,23 @@ class Results:
     """A folder of records."""
 
     def __init__(self, folder: str | Path) -> None:
-        self.folder = Path(folder)
-        if self.folder.exists() and not self.folder.is_dir():
-            raise ValueError(f"the results folder {self.folder} is a file: name a folder")
+        self.folder = checked_folder(folder)
 
     def check_writable(self) -> None:
         check_writable(self.folder / "new.jsonl")
 
     def add(self, runs: Sequence[Run]) -> None:
         """Adds the records of trainings that ran side by side, all or none."""
-        lines = "".join(json.dumps({"schema": SCHEMA, **asdict(run)}) + "\n" for run in runs)
         digest = hashlib.sha256("".join(run.key() for run in map(Run.job, runs)).encode()).hexdigest()[:12]
         name = f"{Path(runs[0].dataset).name.lstrip('.')}-method{runs[0].method}-{digest}.jsonl"
-        with replacing(self.folder / name) as path:
-            path.write_text(lines)
+        write_lines(self.folder / name, SCHEMA, [asdict(run) for run in runs])
 
     def read(self) -> list[Run]:
         """All records, the first of each training; a line cut short is reported and skipped."""
         found: dict[str, Run] = {}
-        for path in sorted(self.folder.glob("[!.]*.jsonl")):  # a dot: what a killed process left half written
-            for number, line in enumerate(path.read_bytes().splitlines() if path.is_file() else (), 1):
-                try:
-                    content = json.loads(line.decode("utf-8"))
-                except ValueError:  # not JSON, or not even text
-                    warnings.warn(f"{path}, line {number}, is cut short or damaged: skipped", stacklevel=2)
-                    continue
-                run = parsed(content, f"{path}, line {number}")
-                found.setdefault(run.job().key(), run)
+        for content, where in read_lines(self.folder):
+            run = parsed(content, where)
+            found.setdefault(run.job().key(), run)
         return list(found.values())
 
 
@@ -108,15 +97,8 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
 
 def parsed(content: Any, where: str) -> Run:
     """A record from its JSON, checked against the schema."""
-    if not isinstance(content, dict) or content.get("schema") != SCHEMA:
-        said = content.get("schema") if isinstance(content, dict) else None
-        raise ValueError(f"{where} is of another schema ({said!r}, not {SCHEMA!r}): name another results folder")
-    values = {key: value for key, value in content.items() if key != "schema"}
-    names = {field.name: str(field.type) for field in fields(Run)}
-    if values.keys() != names.keys():
-        odd = sorted(values.keys() ^ names.keys())
-        raise ValueError(f"{where} has missing or unknown fields ({', '.join(odd)}): name another results folder")
-    for name, kind in names.items():
+    values = checked_fields(content, where, SCHEMA, Run)
+    for name, kind in {field.name: str(field.type) for field in fields(Run)}.items():
         expected = _KINDS.get(kind, list if kind.startswith("list") else dict)
         if not isinstance(values[name], expected) or isinstance(values[name], bool):
             raise ValueError(f"{where}: {name} must be {kind}, got {values[name]!r:.40}")

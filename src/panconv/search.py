@@ -115,8 +115,6 @@ def train_batch(
     adj = Adjacency.of(data.edge_index, num_nodes=data.num_nodes)
     with torch.no_grad():  # k(n; i) of eq. 2, the mean over the nodes, (L+1, S) a layer
         learned = [conv.met(adj).path_weights.mean(1) for conv in result.model.cpu().layers()]
-    versions = {name: _version(name) for name in ("panconv", "torch", "torch_geometric")}
-    versions["python"] = platform.python_version()
     runs = [
         Run(
             **vars(each),
@@ -127,7 +125,7 @@ def train_batch(
             path_weights=[[round(k, 4) for k in layer[:, s].tolist()] for layer in learned],
             seconds=round(result.seconds / len(jobs), 3),
             device=device,
-            versions=versions,
+            versions=versions(),
             command=command,
         )
         for s, each in enumerate(jobs)
@@ -232,6 +230,13 @@ def _side_by_side(weights: Sequence[Any], layers: int, L: int) -> Any:
     by_job = [layer_specs(spec, layers) for spec in weights]
     columns = [[weights_from(of[layer], L)() for of in by_job] for layer in range(layers)]
     return {"kind": "layers", "of": [torch.stack(each, dim=1).tolist() for each in columns]}
+
+
+@lru_cache(maxsize=1)
+def versions() -> dict[str, str]:
+    """What a record says it was made with."""
+    packages = {name: _version(name) for name in ("panconv", "torch", "torch_geometric")}
+    return {**packages, "python": platform.python_version()}
 
 
 def _version(package: str) -> str:

@@ -92,7 +92,7 @@ def fit(
 ) -> FitResult[Model]:
     """Trains a model on a graph with train, validation and test nodes.
 
-    Adam; weight decay on `model.decayed()`, in `PAN` the first layer's matrix; a trial ends when its validation loss has
+    Adam; weight decay on `model.decayed()`, in `PAN` the first matrix; a trial ends when its validation loss has
     not fallen for `patience` epochs, and its parameters go back to those of its lowest validation loss. The test nodes
     are looked at once, after that. The model starts anew from the seeds, one for each of its trials: trial s comes out
     the same, to rounding, alone or among others.

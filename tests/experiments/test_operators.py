@@ -37,7 +37,7 @@ def test_each_model_learns_on_the_usual_operator_and_on_m(name):
     data, recipe = small(), models.MODELS[name]
     for operator in (None, *table.menu(name)):
         torch.manual_seed(0)
-        graph = data if operator is None else operator.transform()(data)
+        graph = data if operator is None else table.transform_of(operator)(data)
         how = dataclasses.replace(recipe.settings, epochs=50)
         model = recipe.make(5, 2, how, operator is None or operator.normalize)
         outcome = training.train(model, graph, how, test=True)
@@ -61,7 +61,7 @@ def test_the_settings_of_a_graph():
 def test_taking_m_as_it_stands_makes_a_difference():
     """Only where a normalisation would change it: not for method 7, whose rows sum to 1."""
     data = small()
-    whole = {method: table.Operator(method, 2, (1, 1, 1), 60).transform()(data) for method in (5, 7)}
+    whole = {method: table.transform_of(table.Operator(method, 2, (1, 1, 1), 60))(data) for method in (5, 7)}
     for name in ("gcn", "appnp"):
         for method, same in ((5, False), (7, True)):
             scores = []

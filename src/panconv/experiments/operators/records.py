@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import warnings
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from panconv.files import check_writable, replacing
+from panconv.files import check_writable
+from panconv.jsonl import checked_fields, checked_folder, read_lines, write_lines
 
 SCHEMA = "panconv-operator-1"
 
@@ -50,16 +50,12 @@ class Records:
     """A folder of records, a file for the seeds of each operator. A file is rewritten whole, under another name."""
 
     def __init__(self, folder: str | Path) -> None:
-        self.folder = Path(folder)
-        if self.folder.exists() and not self.folder.is_dir():
-            raise ValueError(f"the folder {self.folder} is a file: name a folder")
+        self.folder = checked_folder(folder)
         check_writable(self.folder / "new.jsonl")
         self._found: dict[str, Record] = {}
-        for path in sorted(self.folder.glob("[!.]*.jsonl")):
-            for number, line in enumerate(path.read_bytes().splitlines(), 1):
-                record = _parsed(line, f"{path}, line {number}")
-                if record is not None:
-                    self._found.setdefault(record.trial().key(), record)
+        for content, where in read_lines(self.folder):
+            record = Record(**checked_fields(content, where, SCHEMA, Record))
+            self._found.setdefault(record.trial().key(), record)
 
     def get(self, trial: Trial) -> Record | None:
         return self._found.get(trial.key())
@@ -67,26 +63,10 @@ class Records:
     def add(self, record: Record) -> None:
         self._found[record.trial().key()] = record
         name = _file(record)
-        lines = [json.dumps({"schema": SCHEMA, **asdict(each)}) for each in self._found.values() if _file(each) == name]
-        with replacing(self.folder / name) as path:
-            path.write_text("\n".join(lines) + "\n")
+        alike = [asdict(each) for each in self._found.values() if _file(each) == name]
+        write_lines(self.folder / name, SCHEMA, alike)
 
 
 def _file(record: Record) -> str:
     what = json.dumps([record.operator, record.settings], sort_keys=True)
     return f"{record.dataset}-{record.model}-{hashlib.sha256(what.encode()).hexdigest()[:12]}.jsonl"
-
-
-def _parsed(line: bytes, where: str) -> Record | None:
-    try:
-        content = json.loads(line.decode("utf-8"))
-    except ValueError:
-        warnings.warn(f"{where}, is cut short or damaged: skipped", stacklevel=3)
-        return None
-    said = content.pop("schema", None) if isinstance(content, dict) else None
-    if said != SCHEMA:
-        raise ValueError(f"{where} is of another schema ({said!r}, not {SCHEMA!r}): name another folder")
-    if content.keys() != {field.name for field in fields(Record)}:
-        odd = sorted(content.keys() ^ {field.name for field in fields(Record)})
-        raise ValueError(f"{where} has missing or unknown fields ({', '.join(odd)}): name another folder")
-    return Record(**content)

@@ -11,7 +11,7 @@ import math
 import statistics
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,42 +25,11 @@ from panconv.experiments.operators.records import Record, Records, Trial
 from panconv.experiments.operators.training import train
 from panconv.transforms import METTransform
 from panconv.validation import checked_count
+from panconv.zoo.operators import AS_IT_STANDS, MENU, Operator
 
 CHOOSING_SEED = 1000  # an operator is chosen with the seeds from here on, the table trained with those from 0 on
 CHOOSING_TRIALS = 2
 QUICK_EPOCHS = 5
-
-
-@dataclass(frozen=True)
-class Operator:
-    """An M of the menu."""
-
-    method: int
-    L: int
-    weights: tuple[float, ...]
-    top_k: int
-    normalize: bool = True  # False: the model is told to take M as it stands
-
-    def transform(self) -> METTransform:
-        return METTransform(self.L, self.method, list(self.weights), ("top_k", self.top_k))
-
-    def plain(self) -> dict[str, Any]:
-        return {**asdict(self), "weights": list(self.weights)}
-
-    def words(self) -> str:
-        weights = " ".join(f"{w:g}" for w in self.weights)
-        return f"method {self.method}, w = {weights}, top {self.top_k}" + ", as it stands" * (not self.normalize)
-
-
-MENU = (
-    Operator(2, 2, (1, 1, 1), 32),
-    Operator(1, 2, (1, 0.3, 0.1), 32),
-    Operator(5, 2, (0, 0.5, 0.5), 32),  # the paper's own choice, k(0) = 0 and k(1) = k(2)
-    Operator(2, 2, (1, 0.5, 0.25), 8),
-    Operator(7, 3, (1, 1, 1, 1), 64),
-)
-# For a model with the switch. A row-stochastic M (methods 1 and 7) comes through a normalisation nearly as it is.
-AS_IT_STANDS = (Operator(2, 2, (1, 1, 1), 32, False), Operator(5, 2, (0, 0.5, 0.5), 32, False))
 
 
 @dataclass(frozen=True)
@@ -165,6 +134,11 @@ def _rank(runs: Sequence[Record]) -> tuple[float, float]:
     return -statistics.fmean(run.val_accuracy for run in runs), statistics.fmean(losses)
 
 
+def transform_of(operator: Operator) -> METTransform:
+    """What writes an operator into a graph."""
+    return METTransform(operator.L, operator.method, list(operator.weights), ("top_k", operator.top_k))
+
+
 class _Trainer:
     """Trains what has no record, and says how far it is."""
 
@@ -226,7 +200,7 @@ class _Trainer:
         if key not in self._on:
             data, dropped = copy.copy(self._graph), 0.0
             if key is not None:  # M is made on the CPU, so that it is the same everywhere
-                transform = key.transform()
+                transform = transform_of(key)
                 data = transform(data)
                 assert transform.dropped is not None
                 dropped = transform.dropped.share
