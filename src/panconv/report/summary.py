@@ -8,10 +8,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from panconv.experiments import cells
-from panconv.experiments.paper import GRAPHS, GRID_SEARCH, TABLE1, TABLE2, TABLE3
+from panconv.experiments import baselines, cells
+from panconv.experiments.paper import GRAPHS, GRID_SEARCH, TABLE3
 from panconv.ranking import Point
 from panconv.results import Job, Run
+from panconv.zoo.operators import in_words
+from panconv.zoo.records import Record
+from panconv.zoo.registry import METHODS
 
 TITLES = {"cora": "Cora", "citeseer": "Citeseer", "pubmed": "Pubmed"}
 
@@ -41,10 +44,31 @@ class Cell:
 
 
 @dataclass(frozen=True)
+class OnM:
+    """A baseline's figure with M in place of its own operator, graph or walk, in percent."""
+
+    mean: float
+    std: float
+    trials: int
+    change: float  # against its own, the mean over the seeds they share
+    change_std: float
+    operator: str  # in words
+
+
+@dataclass(frozen=True)
 class Row:
     name: str
     cells: list[Cell]  # one a graph
     ours: bool  # a PAN row, not a baseline
+    on_m: list[OnM | None] | None = None  # one a graph; None where M has no place in the method
+    note: str = ""
+
+    @property
+    def reproduced(self) -> bool | None:
+        """Whether no figure is more than 1.5 points below the paper's; None where one of them was not run."""
+        differences = [each.difference for each in self.cells if each.paper is not None]
+        known = [difference for difference in differences if difference is not None]
+        return all(d >= -baselines.REPRODUCED for d in known) if len(known) == len(differences) else None
 
 
 def pick(runs: Sequence[Run], jobs: Callable[[bool], Sequence[Job]]) -> list[Run]:
@@ -94,12 +118,12 @@ def _method_jobs(dataset: str, method: int, quick: bool) -> list[Job]:
     return cells.method_jobs(dataset, method, 1, quick)
 
 
-def table1(runs: Sequence[Run]) -> list[Row]:
-    return _beside(runs, TABLE1)
+def table1(runs: Sequence[Run], records: Sequence[Record] = ()) -> list[Row]:
+    return _beside(runs, records, baselines.NAMES["table1"])
 
 
-def table2(runs: Sequence[Run]) -> list[Row]:
-    return _beside(runs, tuple(TABLE2))
+def table2(runs: Sequence[Run], records: Sequence[Record] = ()) -> list[Row]:
+    return _beside(runs, records, baselines.NAMES["table2"])
 
 
 def figure2(runs: Sequence[Run]) -> dict[str, list[Run]]:
@@ -145,7 +169,55 @@ def convergence_line(figure: dict[str, list[Run]]) -> str:
     )
 
 
-def _beside(runs: Sequence[Run], baselines: Sequence[str]) -> list[Row]:
-    rows = [Row(name, [Cell(paper=figure) for figure in TABLE2[name]], ours=False) for name in baselines]
+def _beside(runs: Sequence[Run], records: Sequence[Record], names: Sequence[str]) -> list[Row]:
+    rows = [_baseline(records, name) for name in names]
     ours = [cell(pick(runs, partial(cells.pan_jobs, name, 1)), GRID_SEARCH[name]) for name in GRAPHS]
     return [*rows, Row("PAN", ours, ours=True)]
+
+
+def _baseline(records: Sequence[Record], name: str) -> Row:
+    """A method of others as we ran it, beside the figure the paper copies."""
+    method, mine = METHODS[name], [record for record in records if record.method == name]
+    shown, on_m = [], []
+    for dataset, paper in zip(GRAPHS, baselines.figures(name), strict=True):
+        own = baselines.found(mine, partial(baselines.own_tasks, name, dataset, 1))
+        shown.append(_zoo_cell(own, paper))
+        on_m.append(_on_m(mine, name, dataset, own) if method.met else None)
+    return Row(method.title, shown, ours=False, on_m=on_m if method.met else None, note=method.note)
+
+
+def _zoo_cell(records: Sequence[Record], paper: float | None) -> Cell:
+    if not records:
+        return Cell(paper=paper)
+    accuracy = [100 * (record.test_accuracy or 0.0) for record in records]
+    return Cell(
+        mean=statistics.fmean(accuracy),
+        std=statistics.stdev(accuracy) if len(accuracy) > 1 else 0.0,
+        trials=len(records),
+        paper=paper,
+        epochs=records[0].settings.get("epochs", 0),
+        seconds=sum(record.seconds for record in records),
+        command=records[0].command,
+    )
+
+
+def _on_m(records: Sequence[Record], name: str, dataset: str, own: Sequence[Record]) -> OnM | None:
+    for quick in (False, True):
+        operator = baselines.chosen(records, name, dataset, quick)
+        alike = {task.alike() for task in baselines.met_tasks(name, dataset, operator, 1, quick)} if operator else set()
+        those = [record for record in records if record.task().alike() in alike]
+        if operator is not None and those:
+            break
+    else:
+        return None
+    cell, before = _zoo_cell(those, None), {record.seed: record.test_accuracy or 0.0 for record in own}
+    changes = [100 * ((r.test_accuracy or 0.0) - before[r.seed]) for r in those if r.seed in before]
+    assert cell.mean is not None
+    return OnM(
+        mean=cell.mean,
+        std=cell.std,
+        trials=cell.trials,
+        change=statistics.fmean(changes) if changes else 0.0,
+        change_std=statistics.stdev(changes) if len(changes) > 1 else 0.0,
+        operator=in_words(operator),
+    )

@@ -22,6 +22,7 @@ from panconv.transforms import METTransform
 from panconv.zoo.records import Record, Records, Task
 from panconv.zoo.registry import METHODS, trainer
 
+_SWITCHES = ("walk", "normalize")  # of an operator's fields, those that are settings of a method
 _BATCH_BYTES = 2**31  # of features and what is dropped of them, on a CPU
 _TRAIN_A_CLASS, _VAL, _TEST = 20, 500, 1000  # as in the public split
 
@@ -95,9 +96,7 @@ def _trained(
 ) -> list[Record]:
     began, one = time.perf_counter(), tasks[0]
     data, how = on_operator(one.dataset, one.operator), dict(one.settings)
-    how |= {
-        name: value for name, value in (one.operator or {}).items() if name in ("walk", "normalize") and name in how
-    }
+    how |= {name: value for name, value in (one.operator or {}).items() if name in _SWITCHES}
     train = trainer(one.method) if train is None else train
     seeds = [task.seed for task in tasks]
     if one.split == "public":
