@@ -14,10 +14,12 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from panconv.files import check_writable, replacing
+from panconv.zoo.registry import METHODS
 
 if TYPE_CHECKING:
     from panconv.search import Step
     from panconv.train import Progress as Epoch
+    from panconv.zoo.runner import Step as ZooStep
 
 out = Console()
 PLOTS = (".png", ".svg", ".pdf")
@@ -65,12 +67,24 @@ class Batches:
         self._total, self._done, self._current = total, 0, 0
 
     def show(self, step: Step) -> None:
-        if step.progress is None:  # another batch begins; the bar itself not before the first epoch
-            self._done, self._current = self._done + self._current, len(step.jobs)
+        """A batch of PANs."""
+        job = step.jobs[0]
+        done = None if step.progress is None else step.progress.epoch / step.progress.epochs
+        self._show(f"{job.dataset}, method {job.method}", len(step.jobs), done)
+
+    def show_zoo(self, step: ZooStep) -> None:
+        """A batch of baselines."""
+        task = step.tasks[0]
+        on_m = "" if task.operator is None else ", choosing M" if not task.tested else " on M"
+        self._show(f"{task.dataset}, {METHODS[task.method].title}{on_m}", len(step.tasks), step.done or None)
+
+    def _show(self, what: str, count: int, done: float | None) -> None:
+        if done is None:  # another batch begins; the bar itself not before the first news of it
+            self._done, self._current = self._done + self._current, count
             return
         self._bar.start()
-        job, now = step.jobs[0], self._done + self._current * step.progress.epoch / step.progress.epochs
-        words = f"{job.dataset}, method {job.method}, {self._current} side by side; {self._total - int(now)} left"
+        now = self._done + self._current * done
+        words = f"{what}, {self._current} trial{'s' * (self._current > 1)}; {self._total - int(now)} left"
         elapsed = self._bar.tasks[0].elapsed or 0.0
         if now > 0.02 * self._total:
             words += f", {elapsed * (self._total / now - 1):.0f} s to go"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,16 +11,22 @@ from rich import box
 from rich.table import Table
 
 from panconv.cli.common import Batches, check_device, command_line, out, stopping
+from panconv.experiments import baselines
 from panconv.experiments.cells import EXPERIMENTS, missing
 from panconv.experiments.paper import GRAPHS
+from panconv.zoo.registry import checked
 
 if TYPE_CHECKING:
-    from panconv.report.summary import Cell, Row
+    from panconv.report.summary import Cell, OnM, Row
 
 
 def reproduce(
     what: Annotated[str, typer.Argument(metavar="|".join((*EXPERIMENTS, "all")), help="Which of the paper's.")],
     datasets: Annotated[str, typer.Option(metavar="G,G,...", help="On which graphs.")] = ",".join(GRAPHS),
+    methods: Annotated[
+        str | None, typer.Option(metavar="M,M,...", help="Which baselines of table1, table2; left out, all of them.")
+    ] = None,
+    met: Annotated[bool, typer.Option("--met", help="The baselines a second time, on M where it has a place.")] = False,
     trials: Annotated[int, typer.Option(help="Trials of each cell.")] = 10,
     results: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where the records and figures go.")] = Path(
         "results"
@@ -45,13 +52,16 @@ def reproduce(
     from panconv.report import summary
     from panconv.report.figure2 import draw
     from panconv.results import Results
+    from panconv.zoo.records import Records
 
-    store = Results(results)
+    store, records = Results(results), Records(results / "zoo")
     check_device(device)
     store.check_writable()
     wanted = EXPERIMENTS if what == "all" else (what,)
     trials = 1 if quick else trials
-    bar = Batches(missing(wanted, store.read(), chosen, trials, quick))
+    names = _baselines(wanted, methods)
+    left = missing(wanted, store.read(), chosen, trials, quick)
+    bar = Batches(left + baselines.missing(records.read(), names, chosen, trials, quick, met))
     with stopping(bar):
         for experiment in wanted:
             experiments.reproduce(
@@ -64,7 +74,18 @@ def reproduce(
                 command=command_line(),
                 callback=bar.show,
             )
-    runs = store.read()
+        experiments.reproduce_baselines(
+            names,
+            records,
+            datasets=chosen,
+            trials=trials,
+            met=met,
+            quick=quick,
+            device=device,
+            command=command_line(),
+            callback=bar.show_zoo,
+        )
+    runs, trained = store.read(), records.read()
     for experiment in wanted:
         if experiment == "figure1":
             from panconv.experiments.lattice import draw_figure1
@@ -77,8 +98,58 @@ def reproduce(
             for ending in ("png", "svg"):
                 draw(figure, store.folder / f"figure2.{ending}")
             out.print(f"Figure 2: {store.folder / 'figure2.png'}, .svg\n{summary.convergence_line(figure)}")
+        elif experiment == "table3":
+            _show(experiment, summary.table3(runs), chosen)
         else:
-            _show(experiment, getattr(summary, experiment)(runs), chosen)
+            rows = getattr(summary, experiment)(runs, trained)
+            _show(experiment, rows, chosen)
+            _show_on_m(rows, chosen)
+            _show_count(rows)
+
+
+def _baselines(wanted: Sequence[str], methods: str | None) -> list[str]:
+    """The methods of the zoo that are to be trained."""
+    offered = [name for name in baselines.NAMES["table2"] if any(name in baselines.NAMES.get(w, ()) for w in wanted)]
+    if methods is None:
+        return offered
+    named = list(dict.fromkeys(checked(name) for name in methods.split(",") if name.strip()))
+    if not offered:
+        raise ValueError(f"--methods goes with table1, table2 and all, not with {', '.join(wanted)}")
+    if odd := [name for name in named if name not in offered]:
+        raise ValueError(f"--methods names {odd[0]!r}, which is no row of {wanted[0]}: it has {', '.join(offered)}")
+    return named
+
+
+def _show_on_m(rows: Sequence[Row], datasets: list[str]) -> None:
+    columns = [i for i, name in enumerate(GRAPHS) if name in datasets]
+    shown = [(row, row.on_m) for row in rows if row.on_m is not None and any(row.on_m[i] for i in columns)]
+    if not shown:
+        return
+    heading = "On M in place of their own operator, graph or walk: the figure, and the change by seed"
+    table = Table(box=box.SIMPLE_HEAD, title=heading, title_justify="left", padding=(0, 1, 0, 0))
+    table.add_column("method", no_wrap=True)
+    for i in columns:
+        table.add_column(GRAPHS[i].capitalize(), justify="right", no_wrap=True)
+    for row, on_m in shown:
+        table.add_row(row.name, *(_on_m_words(on_m[i]) for i in columns))
+    out.print(table)
+
+
+def _on_m_words(cell: OnM | None) -> str:
+    if cell is None:
+        return "[dim]not run[/dim]"
+    spreads = [f"±{spread:.1f}" if cell.trials > 1 else "" for spread in (cell.std, cell.change_std)]
+    return f"[bold]{cell.mean:.1f}[/bold]{spreads[0]} {cell.change:+.1f}{spreads[1]}"
+
+
+def _show_count(rows: Sequence[Row]) -> None:
+    ran = [row for row in rows if not row.ours and row.reproduced is not None]
+    if ran:
+        count = sum(bool(row.reproduced) for row in ran)
+        out.print(
+            f"{count} of {len(ran)} baselines reproduced: on every graph at or above the paper's figure minus "
+            f"{baselines.REPRODUCED} points"
+        )
 
 
 def _show(experiment: str, rows: list[Row], datasets: list[str]) -> None:
@@ -95,7 +166,9 @@ def _show(experiment: str, rows: list[Row], datasets: list[str]) -> None:
 
 def _words(cell: Cell) -> str:
     paper = "   -" if cell.paper is None else f"{cell.paper:.1f}"
-    if cell.mean is None or cell.difference is None:
+    if cell.mean is None:
         return f"[dim]not run[/dim]  {paper}      "
     spread = f"±{cell.std:.1f}" if cell.trials > 1 else ""
+    if cell.difference is None:
+        return f"[bold]{cell.mean:.1f}[/bold]{spread} {paper}      "
     return f"[bold]{cell.mean:.1f}[/bold]{spread} {paper} " + f"{cell.difference:+.1f}{'▼' if cell.below else ' '}"

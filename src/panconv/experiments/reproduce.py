@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from panconv.experiments import cells
+from panconv.experiments import baselines, cells
 from panconv.experiments.paper import GRAPHS
 from panconv.results import Results
 from panconv.search import Step, run_jobs
+from panconv.zoo.records import Records
+from panconv.zoo.registry import METHODS
+from panconv.zoo.runner import Step as ZooStep
+from panconv.zoo.runner import run
 
 
 def reproduce(
@@ -30,3 +34,38 @@ def reproduce(
         for name in datasets:
             best = cells.grid_points(runs, name, quick)[0]
             run_jobs(cells.winner_jobs(name, best, trials, quick), results, **options)
+
+
+def reproduce_baselines(
+    names: Sequence[str],
+    records: Records,
+    *,
+    datasets: Sequence[str] = GRAPHS,
+    trials: int = 10,
+    met: bool = False,
+    quick: bool = False,
+    device: str = "cpu",
+    command: str = "",
+    callback: Callable[[ZooStep], None] | None = None,
+) -> None:
+    """Trains what the baselines' rows of a table need and have no record yet.
+
+    Args:
+        names: methods of the zoo.
+        records: where the record of each training goes, and what to go on from.
+        datasets: built-in graphs.
+        trials: of each cell.
+        met: each a second time where M has a place in it, with the M that validation chooses.
+        quick: few epochs.
+        device: where to train.
+        command: what to write into the records as their origin.
+        callback: called with a `Step` from time to time.
+    """
+    options: dict[str, Any] = {"device": device, "command": command, "callback": callback}
+    cells_of = [(name, dataset) for dataset in datasets for name in names]
+    run([task for cell in cells_of for task in baselines.own_tasks(*cell, trials, quick)], records, **options)
+    for cell in [cell for cell in cells_of if met and METHODS[cell[0]].met]:
+        chose = run(baselines.choosing_tasks(*cell, quick), records, **options)
+        operator = baselines.chosen(chose, *cell, quick)
+        assert operator is not None  # all of the menu has been tried
+        run(baselines.met_tasks(*cell, operator, trials, quick), records, **options)
