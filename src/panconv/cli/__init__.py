@@ -19,6 +19,7 @@ from panconv.cli.temperature import temperature
 from panconv.cli.thermodynamics import thermodynamics
 from panconv.cli.train import data, train
 from panconv.cli.walks import communities, links
+from panconv.cli.zoo import zoo
 
 app = typer.Typer(
     add_completion=False,
@@ -32,6 +33,7 @@ app.command(no_args_is_help=True)(reproduce)
 app.command(no_args_is_help=True)(temperature)
 app.command(no_args_is_help=True)(thermodynamics)
 app.command()(operators)
+app.command()(zoo)
 app.command(no_args_is_help=True)(spectrum)
 app.command(no_args_is_help=True)(links)
 app.command(no_args_is_help=True)(communities)

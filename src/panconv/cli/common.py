@@ -76,7 +76,7 @@ class Batches:
         """A batch of baselines."""
         task = step.tasks[0]
         on_m = "" if task.operator is None else ", choosing M" if not task.tested else " on M"
-        self._show(f"{task.dataset}, {METHODS[task.method].title}{on_m}", len(step.tasks), step.done or None)
+        self._show(f"{task.dataset}, {_titled(task.method)}{on_m}", len(step.tasks), step.done or None)
 
     def _show(self, what: str, count: int, done: float | None) -> None:
         if done is None:  # another batch begins; the bar itself not before the first news of it
@@ -93,6 +93,10 @@ class Batches:
     def stop(self) -> None:
         if self._bar.live.is_started:
             self._bar.stop()
+
+
+def _titled(method: str) -> str:
+    return METHODS[method].title if method in METHODS else method.upper()
 
 
 @contextmanager

@@ -18,6 +18,8 @@ from panconv.zoo.registry import checked
 
 if TYPE_CHECKING:
     from panconv.report.summary import Cell, OnM, Row
+    from panconv.results import Results
+    from panconv.zoo.records import Records
 
 
 def reproduce(
@@ -27,6 +29,9 @@ def reproduce(
         str | None, typer.Option(metavar="M,M,...", help="Which baselines of table1, table2; left out, all of them.")
     ] = None,
     met: Annotated[bool, typer.Option("--met", help="The baselines a second time, on M where it has a place.")] = False,
+    random_splits: Annotated[
+        int, typer.Option(metavar="N", help="table2 on so many random splits, PAN beside the fastest ten or --methods.")
+    ] = 0,
     trials: Annotated[int, typer.Option(help="Trials of each cell.")] = 10,
     results: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where the records and figures go.")] = Path(
         "results"
@@ -57,6 +62,9 @@ def reproduce(
     store, records = Results(results), Records(results / "zoo")
     check_device(device)
     store.check_writable()
+    if random_splits:
+        _splits(what, store, records, random_splits, chosen, methods, quick, device)
+        return
     wanted = EXPERIMENTS if what == "all" else (what,)
     trials = 1 if quick else trials
     names = _baselines(wanted, methods)
@@ -118,6 +126,54 @@ def _baselines(wanted: Sequence[str], methods: str | None) -> list[str]:
     if odd := [name for name in named if name not in offered]:
         raise ValueError(f"--methods names {odd[0]!r}, which is no row of {wanted[0]}: it has {', '.join(offered)}")
     return named
+
+
+def _splits(
+    what: str,
+    store: Results,
+    records: Records,
+    count: int,
+    datasets: list[str],
+    methods: str | None,
+    quick: bool,
+    device: str,
+) -> None:
+    """Table 2 on random splits."""
+    from panconv.experiments import reproduce as experiments
+    from panconv.experiments import splits
+    from panconv.report import summary
+
+    if what != "table2" or count < 1:
+        raise ValueError(f"--random-splits goes with table2 and a number of at least 1, got {what} and {count}")
+    names = _baselines(["table2"], methods or ",".join(splits.FASTEST))
+    done = {record.task().key() for record in records.read()}
+    wanted = [t for d in datasets for t in splits.pan_tasks(d, count, quick) + splits.tasks(names, d, count, quick)]
+    bar = Batches(sum(task.key() not in done for task in wanted))
+    with stopping(bar):
+        experiments.reproduce_splits(
+            names,
+            records,
+            count=count,
+            datasets=datasets,
+            quick=quick,
+            device=device,
+            command=command_line(),
+            callback=bar.show_zoo,
+        )
+    trained, rows = records.read(), summary.table2(store.read(), records.read())
+    for name in datasets:
+        public = {row.key: row.cells[GRAPHS.index(name)].mean for row in rows}
+        heading = f"{name.capitalize()} on {count} random splits"
+        table = Table(box=box.SIMPLE_HEAD, title=heading, title_justify="left", padding=(0, 1, 0, 0))
+        table.add_column("method", no_wrap=True)
+        for column in ("test (%)", "PAN ahead by", "on splits", "public split"):
+            table.add_column(column, justify="right", no_wrap=True)
+        for row in splits.standings(trained, name, public, quick):
+            ahead = "" if row.name == "PAN" else f"{row.behind:+.1f} ± {row.behind_std:.1f}"
+            wins = "" if row.name == "PAN" else f"{row.wins} of {row.splits}"
+            on_public = "-" if row.public is None else f"{row.public:.1f}"
+            table.add_row(row.name, f"[bold]{row.mean:.1f}[/bold] ± {row.std:.1f}", ahead, wins, on_public)
+        out.print(table)
 
 
 def _show_on_m(rows: Sequence[Row], datasets: list[str]) -> None:

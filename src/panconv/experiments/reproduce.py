@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from panconv.experiments import baselines, cells
+from panconv.experiments import baselines, cells, splits
 from panconv.experiments.paper import GRAPHS
 from panconv.results import Results
 from panconv.search import Step, run_jobs
@@ -69,3 +69,21 @@ def reproduce_baselines(
         operator = baselines.chosen(chose, *cell, quick)
         assert operator is not None  # all of the menu has been tried
         run(baselines.met_tasks(*cell, operator, trials, quick), records, **options)
+
+
+def reproduce_splits(
+    names: Sequence[str],
+    records: Records,
+    *,
+    count: int = 20,
+    datasets: Sequence[str] = GRAPHS,
+    quick: bool = False,
+    device: str = "cpu",
+    command: str = "",
+    callback: Callable[[ZooStep], None] | None = None,
+) -> None:
+    """Trains PAN and baselines on random splits, what has no record yet."""
+    options: dict[str, Any] = {"device": device, "command": command, "callback": callback}
+    for dataset in datasets:
+        run(splits.pan_tasks(dataset, count, quick), records, train=splits.train_pan, **options)
+        run(splits.tasks(names, dataset, count, quick), records, **options)

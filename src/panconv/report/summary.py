@@ -62,6 +62,7 @@ class Row:
     ours: bool  # a PAN row, not a baseline
     on_m: list[OnM | None] | None = None  # one a graph; None where M has no place in the method
     note: str = ""
+    key: str = "pan"  # its name in the zoo
 
     @property
     def reproduced(self) -> bool | None:
@@ -183,7 +184,7 @@ def _baseline(records: Sequence[Record], name: str) -> Row:
         own = baselines.found(mine, partial(baselines.own_tasks, name, dataset, 1))
         shown.append(_zoo_cell(own, paper))
         on_m.append(_on_m(mine, name, dataset, own) if method.met else None)
-    return Row(method.title, shown, ours=False, on_m=on_m if method.met else None, note=method.note)
+    return Row(method.title, shown, ours=False, on_m=on_m if method.met else None, note=method.note, key=name)
 
 
 def _zoo_cell(records: Sequence[Record], paper: float | None) -> Cell:

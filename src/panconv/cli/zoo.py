@@ -1,0 +1,189 @@
+"""panconv zoo."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich import box
+from rich.table import Table
+
+from panconv.cli.common import Batches, canonical, check_device, check_outputs, command_line, out, stopping, title
+from panconv.cli.common import write_json as write
+from panconv.experiments import baselines
+from panconv.experiments.paper import GRAPHS
+from panconv.zoo.operators import in_words, menu
+from panconv.zoo.records import Record, Records, Task
+from panconv.zoo.registry import METHODS, checked, merged
+
+
+def zoo(
+    method: Annotated[str | None, typer.Argument(help="A method; left out, all of them are listed.")] = None,
+    graphs: Annotated[
+        list[str] | None, typer.Argument(metavar="GRAPH...", help="cora, citeseer, pubmed, or a folder.")
+    ] = None,
+    trials: Annotated[int, typer.Option(help="Trainings, each with a seed of its own.")] = 10,
+    seed: Annotated[int, typer.Option(help="The first trial's seed; the next ones count up.")] = 0,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change a setting; may be given again.")
+    ] = None,
+    met: Annotated[bool, typer.Option("--met", help="Also on M in its place, which validation chooses.")] = False,
+    device: Annotated[str, typer.Option(metavar="cpu|cuda", help="Where to train.")] = "cpu",
+    json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the results as JSON.")] = None,
+    results: Annotated[
+        Path, typer.Option(metavar="DIR", help="Where the list looks for results of panconv reproduce.")
+    ] = Path("results"),
+) -> None:
+    """List the 24 baselines of Table 2, or train one of them.
+
+    Settings left out are those of the table for that graph. The accuracy is that of the test nodes, whose labels the
+    method is not handed.
+
+    Example: panconv zoo gat cora
+    """
+    if method is None:
+        _list(results, json_file)
+        return
+    name = checked(method)
+    if not graphs:
+        _card(name)
+        return
+    if trials < 1:
+        raise ValueError(f"--trials must be at least 1, got {trials}")
+    if met and not METHODS[name].met:
+        raise ValueError(f"--met: M has no place in {METHODS[name].title}; {_with_met()} take it")
+    check_device(device)
+    check_outputs(None, json_file)
+    from panconv.data import load
+    from panconv.zoo.runner import run
+
+    given = _given(name, settings or [])
+    names = list(map(canonical, graphs))
+    for each in names:
+        load(each, sparse=True)  # before any training: a wrong name costs nothing
+    offered = menu(METHODS[name]) if met else []
+    choosing = offered if len(offered) > 1 else []
+    bar = Batches(len(names) * (trials * (1 + met) + len(choosing) * baselines.CHOOSING_TRIALS))
+    rows: list[tuple[str, str, list[Record]]] = []
+    options: dict[str, Any] = {"device": device, "command": command_line(), "callback": bar.show_zoo}
+
+    def tasks(dataset: str, operator: dict[str, Any] | None, seeds: range, tested: bool = True) -> list[Task]:
+        how = merged(METHODS[name].on(dataset), given)
+        return [Task(name, dataset, "public", operator, how, each, tested) for each in seeds]
+
+    seeds = range(seed, seed + trials)
+    others = range(seed + baselines.CHOOSING_SEED, seed + baselines.CHOOSING_SEED + baselines.CHOOSING_TRIALS)
+    with stopping(bar):
+        for dataset in names:
+            rows.append((dataset, "its own", run(tasks(dataset, None, seeds), **options)))
+            if met:
+                tried = [(run(tasks(dataset, each, others, False), **options), i) for i, each in enumerate(choosing)]
+                best = max(tried, key=lambda one: statistics.fmean(r.val_accuracy for r in one[0]))[1] if tried else 0
+                on_m = run(tasks(dataset, offered[best], seeds), **options)
+                rows.append((dataset, in_words(offered[best]), on_m))
+    _show(name, rows)
+    records = [vars(record) for _, _, those in rows for record in those]
+    write(json_file, records, "results")
+
+
+def _list(results: Path, json_file: Path | None) -> None:
+    """The methods with their citation, and what of them has been run."""
+    records = Records(results / "zoo").read() if results.exists() else []
+    table = Table(box=box.SIMPLE_HEAD, title="The baselines of Table 2", title_justify="left", padding=(0, 1, 0, 0))
+    for column in ("method", "M as its", "trials in " + str(results), "citation"):
+        table.add_column(column, no_wrap=column == "method")
+    rows = []
+    for name, method in METHODS.items():
+        ran = {dataset: _trials(records, name, dataset) for dataset in GRAPHS}
+        status = ", ".join(f"{title(dataset)} {count}" for dataset, count in ran.items() if count)
+        table.add_row(method.title, method.met or "", status or "[dim]not run[/dim]", method.citation)
+        rows.append({"name": name, **_plain(name), "trials": ran})
+    out.print(table)
+    out.print("panconv zoo NAME GRAPH trains one, panconv zoo NAME shows its settings.")
+    write(json_file, rows, "list")
+
+
+def _trials(records: list[Record], name: str, dataset: str) -> int:
+    alike = {task.alike() for task in baselines.own_tasks(name, dataset, 1)}
+    return sum(record.task().alike() in alike for record in records)
+
+
+def _plain(name: str) -> dict[str, Any]:
+    method = METHODS[name]
+    figures = dict(zip(GRAPHS, baselines.figures(name), strict=True))
+    return {
+        "title": method.title,
+        "citation": method.citation,
+        "met": method.met,
+        "paper": figures,
+        "note": method.note,
+    }
+
+
+def _card(name: str) -> None:
+    """One method: where it is from, the paper's figures, and its settings by graph."""
+    method = METHODS[name]
+    out.print(f"[bold]{method.title}[/bold]: {method.citation}" + (f"\n{method.note}" if method.note else ""))
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for column in ("setting", *GRAPHS):
+        table.add_column(column, justify="left" if column == "setting" else "right")
+    shown = ["-" if figure is None else f"{figure:.1f}" for figure in baselines.figures(name)]
+    table.add_row("paper's figure (%)", *shown, end_section=True)
+    for key in method.settings:
+        table.add_row(key, *(json.dumps(method.on(dataset)[key]) for dataset in GRAPHS))
+    out.print(table)
+
+
+def _with_met() -> str:
+    return ", ".join(method.title for method in METHODS.values() if method.met)
+
+
+def _given(name: str, pairs: list[str]) -> dict[str, Any]:
+    """Settings from NAME=VALUE, each of the kind it has."""
+    known, given = METHODS[name].settings, {}
+    for pair in pairs:
+        key, equals, text = pair.partition("=")
+        if not equals:
+            raise ValueError(f"--set must be NAME=VALUE, such as lr=0.01, got {pair!r}")
+        merged(known, {key: text})  # refuses a name it does not have
+        given[key] = _value(key, text, known[key])
+    return given
+
+
+def _value(key: str, text: str, like: Any) -> Any:
+    try:
+        value = text if isinstance(like, str) else json.loads(text)
+    except ValueError:
+        value = text
+    number = isinstance(like, (int, float)) and not isinstance(like, bool)
+    fits = isinstance(value, (int, float)) and not isinstance(value, bool) if number else isinstance(value, type(like))
+    if like is not None and (not fits or (isinstance(like, int) and number and value != int(value))):
+        raise ValueError(f"--set {key} must be like {json.dumps(like)}, got {text!r}")
+    return type(like)(value) if number else value
+
+
+def _show(name: str, rows: list[tuple[str, str, list[Record]]]) -> None:
+    count = len(rows[0][2])
+    heading = f"{METHODS[name].title}: {count} trial{'s' * (count > 1)}"
+    table = Table(box=box.SIMPLE_HEAD, title=heading, title_justify="left")
+    table.add_column("graph", no_wrap=True)
+    table.add_column("operator")
+    for column in ("test (%)", "paper", "diff.", "val. (%)", "time"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for dataset, operator, records in rows:
+        test, val = ([100 * getattr(r, field) for r in records] for field in ("test_accuracy", "val_accuracy"))
+        spread = f" ± {statistics.stdev(test):.1f}" if count > 1 else ""
+        paper = dict(zip(GRAPHS, baselines.figures(name), strict=True)).get(dataset)
+        table.add_row(
+            title(dataset),
+            operator,
+            f"[bold]{statistics.fmean(test):.1f}[/bold]{spread}",
+            "-" if paper is None else f"{paper:.1f}",
+            "-" if paper is None else f"{statistics.fmean(test) - paper:+.1f}",
+            f"{statistics.fmean(val):.1f}",
+            f"{sum(r.seconds for r in records):.0f} s",
+        )
+    out.print(table)
