@@ -208,11 +208,11 @@ def trainer(name: str) -> Callable[..., Any]:
 
 def checked(name: str) -> str:
     """A method's name, from how a user may write it: `Graph-CNN`, `graph_cnn`."""
-    plain = name.strip().lower().replace("-", "_")
-    plain = plain if plain in METHODS else plain.replace("_", "")
-    if plain not in METHODS:
+    known = {each.replace("_", ""): each for each in METHODS}
+    plain = name.strip().lower().replace("-", "").replace("_", "")
+    if plain not in known:
         raise ValueError(f"{name!r} is no method of the zoo: it has {', '.join(METHODS)}")
-    return plain
+    return known[plain]
 
 
 def merged(settings: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,73 @@
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import panconv.zoo
+from panconv.experiments.paper import GRAPHS, TABLE2
+from panconv.zoo import METHODS, trainer
+from panconv.zoo.operators import MENU, in_words, menu
+from panconv.zoo.registry import checked, merged
+
+
+def test_a_row_for_each_baseline_of_table_2_in_its_order():
+    assert [method.title for method in METHODS.values()] == list(TABLE2)
+    assert all(method.citation for method in METHODS.values())
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_each_method_is_a_file_that_opens_with_its_idea_and_source(name):
+    module = import_module(f"panconv.zoo.{name}")
+    assert trainer(name) is module.train
+    assert len(module.__doc__.strip().splitlines()) >= 2
+
+
+def test_settings_by_graph():
+    for method in METHODS.values():
+        assert set(method.changes) <= set(GRAPHS)
+        for changes in method.changes.values():
+            assert changes.keys() <= method.settings.keys(), method.title
+        assert method.on("a graph of one's own") == method.settings
+
+
+def test_names_as_a_user_may_write_them():
+    assert checked("Graph-CNN") == checked("graph_cnn") == "graph_cnn"
+    assert checked(" GWNN ") == "gwnn"
+    for method in METHODS.values():
+        assert METHODS[checked(method.title)] is method
+    with pytest.raises(ValueError, match="'gnc' is no method of the zoo: it has lp, ica"):
+        checked("gnc")
+
+
+def test_a_setting_it_does_not_have():
+    assert merged({"lr": 1, "hidden": 2}, {"lr": 3}) == {"lr": 3, "hidden": 2}
+    with pytest.raises(ValueError, match="'rl' is no setting of this method: it has lr, hidden"):
+        merged({"lr": 1, "hidden": 2}, {"rl": 3})
+
+
+def test_where_m_has_a_place():
+    on_m = {"LP", "DeepWalk", "ChebNet", "DCNN", "node2vec", "MoNet", "GCN", "Graph-CNN", "FastGCN", "GLN", "LNet"}
+    on_m |= {"AdaLNet", "SGC", "GWNN"}
+    assert {method.title for method in METHODS.values() if method.met} == on_m
+    assert menu(METHODS["mlp"]) == []
+    assert menu(METHODS["deepwalk"]) == [{"walk": "maximal-entropy"}]
+    assert {each["method"] for each in menu(METHODS["gwnn"])} == {2, 5}  # a symmetric operator alone
+    assert sum(not each["normalize"] for each in menu(METHODS["gcn"])) == 2
+    words = [in_words(each) for each in menu(METHODS["gcn"])]
+    assert len(set(words)) == len(words)
+    assert words[0] == MENU[0].words() == "method 2, w = 1 1 1, top 32"
+    assert words[-1].endswith(", as it stands")
+
+
+def test_the_list_needs_no_torch():
+    code = "import sys, panconv.zoo, panconv.zoo.operators, panconv.zoo.records; print('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
+
+
+def test_scikit_learn_is_asked_for_by_the_classical_methods_alone():
+    """A machine with a GPU need not have it."""
+    for path in Path(panconv.zoo.__file__).parent.glob("*.py"):
+        if path.stem not in ("ica", "manireg"):
+            assert "sklearn" not in path.read_text(), path
