@@ -74,7 +74,8 @@ METHODS: dict[str, Method] = {
         "ChebNet",
         "Defferrard, Bresson & Vandergheynst, Convolutional neural networks on graphs with fast localized spectral "
         "filtering, NIPS 2016",
-        stack(),
+        stack(K=4),  # matrices Θₖ: polynomials of degree 3 and 2, the better of Kipf & Welling's two by graph
+        {"cora": {"K": 3}},
         met="operator",
         splits_side_by_side=True,
     ),
@@ -146,7 +147,8 @@ METHODS: dict[str, Method] = {
     "agnn": Method(
         "AGNN",
         "Thekumparampil, Wang, Oh & Li, Attention-based graph neural network for semi-supervised learning, 2018",
-        stack(),
+        stack(layers=2, fixed=0, epochs=1000, patience=100),
+        {"cora": {"fixed": 1}},
         splits_side_by_side=True,
     ),
     "gat": Method(
