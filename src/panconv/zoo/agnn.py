@@ -40,7 +40,7 @@ class Attentive(nn.Module):
             AGNNConv(requires_grad=layer >= fixed, add_self_loops=False) for layer in range(layers)
         )
         for layer in range(fixed):
-            self.propagations[layer].beta.zero_()  # type: ignore[operator, union-attr]
+            self.propagations[layer].beta.zero_()  # type: ignore[operator]
         self.drop_input, self.drop_hidden = Dropout(p), Dropout(p)
 
     def forward(self, x: Tensor, adj: Adjacency) -> Tensor:

@@ -20,6 +20,8 @@ from panconv.zoo.stack import Tell, edges, fitted
 class OnOperator(SGConv):  # type: ignore[misc]
     """PyG's layer with the edge weights as they stand in place of Â."""
 
+    _cached_x: Tensor | None
+
     def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
         if self._cached_x is None:
             for _ in range(self.K):
