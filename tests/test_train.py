@@ -1,8 +1,11 @@
 import pytest
 import torch
+from torch import nn
 from torch_geometric.data import Data
+from torch_geometric.nn import GCNConv
 
 from panconv import PAN, fit, train
+from panconv.nn import Dropout, Stacked
 
 
 def small(sparse=False, seed=0):
@@ -21,6 +24,24 @@ def small(sparse=False, seed=0):
 
 def model(trials, **options):
     return PAN(6, 8, 2, trials=trials, **options)
+
+
+class Net(nn.Module):
+    """A model of PyG's layers, which knows of one trial."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = GCNConv(6, 8), GCNConv(8, 2)
+        self.drop, self.drop_hidden = Dropout(), Dropout()
+
+    def forward(self, x, adj):
+        edge_index = torch.stack([adj.col.long(), adj.row])
+        x = self.first(self.drop(x), edge_index).relu()
+        return self.second(self.drop_hidden(x), edge_index)
+
+
+def stacked(trials, **options):
+    return Stacked(Net, 6, 2, trials=trials, **options)
 
 
 @pytest.mark.parametrize("sparse", [False, True])
@@ -42,6 +63,74 @@ def test_a_trial_among_ten_is_the_trial_alone(sparse, method):
             )
             torch.testing.assert_close(mine, theirs, rtol=1e-4, atol=1e-5)
     assert len(set(together.stopped_epoch)) > 1  # each stops on its own
+
+
+def assert_same_trial(one, many, s):
+    """The only trial of one result, and trial s of the other."""
+    for name in ("best_epoch", "stopped_epoch", "val_accuracy", "test_accuracy"):
+        assert getattr(one, name) == [getattr(many, name)[s]], name
+    assert torch.equal(one.predicted[:, 0], many.predicted[:, s])
+    for name, values in one.history.items():
+        torch.testing.assert_close(values[:, 0], many.history[name][: len(values), s], rtol=1e-4, atol=1e-5)
+
+
+def test_any_module_trains_in_trials_side_by_side():
+    settings = {"epochs": 40, "patience": 6, "weight_decay": 1e-2, "lr": 0.1}
+    together = fit(stacked(4), small(), seeds=[3, 1, 4, 5], **settings)
+    for s in (0, 3):
+        assert_same_trial(fit(stacked(1), small(), seeds=[together.seeds[s]], **settings), together, s)
+    assert len(set(together.stopped_epoch)) > 1
+    assert isinstance(together.best(), Net)
+    # another decay is another training
+    other = fit(stacked(4, decay="first."), small(), seeds=[3, 1, 4, 5], **settings)
+    assert not torch.equal(other.history["val_loss"][5], together.history["val_loss"][5])
+
+
+@pytest.mark.parametrize("make", [model, stacked])
+def test_each_trial_may_have_a_split_of_its_own(make):
+    """Masks (N, S) give what S trainings give, each with a mask of its own."""
+    turn, settings = torch.arange(40) // 2 % 4, {"epochs": 30, "patience": 6, "lr": 0.1}
+    parts = [[turn == (s + i) % 4 for s in range(3)] for i in range(3)]  # train, val, test by trial
+    data = small()
+    data.train_mask, data.val_mask, data.test_mask = (torch.stack(masks, 1) for masks in parts)
+    together = fit(make(3), data, seeds=[7, 7, 7], **settings)
+    for s in range(3):
+        data.train_mask, data.val_mask, data.test_mask = (masks[s] for masks in parts)
+        assert_same_trial(fit(make(1), data, seeds=[7], **settings), together, s)
+    assert together.val_loss[0] != together.val_loss[1]
+
+
+def test_splits_must_be_of_one_size():
+    data = small()
+    data.val_mask = torch.stack([data.val_mask, data.val_mask & (torch.arange(40) > 5)], 1)
+    with pytest.raises(ValueError, match=r"data.val_mask must hold as many nodes for one trial as for another"):
+        fit(model(2), data, seeds=[0, 1])
+    with pytest.raises(ValueError, match=r"data.val_mask must be boolean"):
+        fit(model(3), data, seeds=[0, 1, 2])
+
+
+@pytest.mark.parametrize("keep", ["loss", "accuracy", "both"])
+def test_which_epoch_is_kept(keep):
+    """Followed along the history, in which nothing depends on the choice but its end."""
+    data = small()
+    result = fit(model(4), data, seeds=range(4), epochs=80, patience=8, lr=0.05, keep=keep)
+    history = {name: result.history[name].tolist() for name in ("val_loss", "val_accuracy")}
+    for s in range(4):
+        best = last = 0
+        lowest, highest = float("inf"), 0.0
+        for epoch, (loss, accuracy) in enumerate(zip(*([row[s] for row in h] for h in history.values()), strict=True)):
+            if epoch - last >= 8 and epoch:
+                break
+            right, sure = accuracy >= highest, loss <= lowest
+            better = {"loss": loss < lowest, "accuracy": right, "both": right and sure}[keep]
+            progress = right or sure if keep == "both" else better
+            best, last = (epoch + 1 if better else best), (epoch + 1 if progress else last)
+            lowest, highest = min(lowest, loss), max(highest, accuracy)
+        assert result.best_epoch[s] == best
+        assert result.stopped_epoch[s] == min(last + 8, 80)
+        assert result.val_loss[s] == history["val_loss"][best - 1][s]
+        assert result.val_accuracy[s] == history["val_accuracy"][best - 1][s]
+    assert len(set(result.stopped_epoch)) > 1
 
 
 def test_sparse_features_train_like_dense_ones_without_dropout():
@@ -150,6 +239,7 @@ def test_dropout_is_torchs_own_again_afterwards():
         (lambda d: None, {"epochs": 0}, "epochs must be an integer of at least 1, got 0"),
         (lambda d: None, {"patience": 0}, "patience must be an integer of at least 1, got 0"),
         (lambda d: None, {"lr": 0.0}, "lr must be positive"),
+        (lambda d: None, {"keep": "last"}, "keep must be one of loss, accuracy, both, got 'last'"),
         (lambda d: None, {"weight_decay": -1.0}, "weight_decay not negative"),
     ],
 )

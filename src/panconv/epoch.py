@@ -11,6 +11,7 @@ from torch import Tensor
 from torch.optim import Optimizer
 
 HISTORY = ("train_loss", "val_loss", "val_accuracy")
+KEEP = ("loss", "accuracy", "both")
 
 
 class Epoch:
@@ -30,7 +31,9 @@ class Epoch:
         train, val: the nodes (n,) to learn from and to choose by, or (n, S) where each trial has its own.
         seeds: one a trial.
         epochs: at most.
-        patience: epochs without a lower validation loss after which a trial ends.
+        patience: epochs without progress on the validation nodes after which a trial ends.
+        keep: what makes an epoch a trial's best: a "loss" below all before, an "accuracy" not below any before, or
+            "both" at least as good as ever; with "both" either of them is progress.
     """
 
     def __init__(
@@ -44,8 +47,9 @@ class Epoch:
         seeds: Sequence[int],
         epochs: int,
         patience: int,
+        keep: str = "loss",
     ) -> None:
-        self.model, self.optimizer, self.inputs, self.patience = model, optimizer, inputs, patience
+        self.model, self.optimizer, self.inputs, self.patience, self.keep = model, optimizer, inputs, patience, keep
         self.train, self.val = (train, y[train]), (val, y[val])
         self.parameters = list(model.parameters())
         device, dtype, S = y.device, self.parameters[0].dtype, len(seeds)
@@ -59,6 +63,9 @@ class Epoch:
         self.best_epoch = torch.zeros(S, dtype=torch.long, device=device)
         self.last_epoch = torch.zeros(S, dtype=torch.long, device=device)
         self.running = torch.ones(S, dtype=torch.bool, device=device)
+        # The lowest and the highest so far, not always of the same epoch, and the last epoch with progress.
+        self.lowest, self.highest = self.best_loss.clone(), self.best_accuracy.clone()
+        self.progress = torch.zeros(S, dtype=torch.long, device=device)
 
     def __call__(self) -> None:
         self.number += 1
@@ -79,7 +86,8 @@ class Epoch:
             row.index_copy_(0, self.number - 1, value.where(self.running, torch.nan).to(row.dtype).unsqueeze(0))
 
     def _choose(self, val_loss: Tensor, val_accuracy: Tensor) -> None:
-        better = self.running & (val_loss < self.best_loss)
+        better, progress = self._judge(val_loss, val_accuracy)
+        _replace(self.progress, progress, self.number)
         _replace(self.best_loss, better, val_loss)
         _replace(self.best_accuracy, better, val_accuracy)
         _replace(self.best_epoch, better, self.number)
@@ -87,10 +95,22 @@ class Epoch:
         for kept, p in zip(self.best_state, self.parameters, strict=True):
             stacked = self.model.trials is not None
             _replace(kept, better.reshape(-1, *[1] * (kept.dim() - 1)) if stacked else better[0], p)
-        self.running &= self.number - self.best_epoch < self.patience
+        self.running &= self.number - self.progress < self.patience
+
+    def _judge(self, val_loss: Tensor, val_accuracy: Tensor) -> tuple[Tensor, Tensor]:
+        """By trial, whether this is its best epoch so far, and whether it got on at all."""
+        if self.keep == "loss":
+            better = self.running & (val_loss < self.best_loss)
+            return better, better
+        usable = self.running & val_loss.isfinite()
+        right = usable & (val_accuracy >= self.highest)
+        sure = usable & (val_loss <= self.lowest)
+        _replace(self.highest, right, val_accuracy)
+        _replace(self.lowest, sure, val_loss)
+        return (right, right) if self.keep == "accuracy" else (right & sure, right | sure)
 
     def restore(self) -> None:
-        """Gives the model the parameters of each trial's lowest validation loss."""
+        """Gives the model the parameters of each trial's best epoch."""
         self.optimizer.zero_grad(set_to_none=True)
         with torch.no_grad():
             for p, kept in zip(self.parameters, self.best_state, strict=True):

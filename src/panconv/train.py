@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch_geometric.data import Data
 
 from panconv.cuda_graph import Replayed
-from panconv.epoch import Epoch, score
+from panconv.epoch import KEEP, Epoch, score
 from panconv.features import SparseRows
 from panconv.graph import Adjacency
 from panconv.validation import as_integer, checked_count
@@ -58,11 +58,11 @@ class Progress:
 
 @dataclass(frozen=True)
 class FitResult(Generic[Model]):
-    """What came out of a training of S trials, by trial; every model is that of its lowest validation loss."""
+    """What came out of a training of S trials, by trial; every model is that of its best epoch."""
 
     model: Model
     seeds: list[int]
-    best_epoch: list[int]  # counted from 1; 0 for a trial that never had a finite validation loss
+    best_epoch: list[int]  # that of the lowest validation loss, or as `keep` says, from 1; 0 if no loss was finite
     stopped_epoch: list[int]
     val_loss: list[float]  # at the best epoch
     val_accuracy: list[float]
@@ -87,15 +87,16 @@ def fit(
     weight_decay: float = 5e-4,
     epochs: int = 200,
     patience: int = 50,
+    keep: str = "loss",
     device: str | torch.device = "cpu",
     callback: Callable[[Progress], None] | None = None,
 ) -> FitResult[Model]:
     """Trains a model on a graph with train, validation and test nodes.
 
-    Adam; weight decay on `model.decayed()`, in `PAN` the first matrix; a trial ends when its validation loss has
-    not fallen for `patience` epochs, and its parameters go back to those of its lowest validation loss. The test nodes
-    are looked at once, after that. The model starts anew from the seeds, one for each of its trials: trial s comes out
-    the same, to rounding, alone or among others.
+    Adam; weight decay on `model.decayed()`, in `PAN` the first layer's matrix; a trial ends when its validation loss
+    has not fallen for `patience` epochs, and its parameters go back to those of its lowest validation loss. The test
+    nodes are looked at once, after that. The model starts anew from the seeds, one for each of its trials: trial s
+    comes out the same, to rounding, alone or among others.
 
     On a GPU an epoch is recorded once and then replayed as a whole (a CUDA graph), without a word to the host but each
     tenth epoch.
@@ -106,17 +107,22 @@ def fit(
             where each trial has a split of its own.
         seeds: one a trial.
         lr, weight_decay, epochs, patience: the settings of the training.
+        keep: which epoch of a trial is its best: that of the lowest validation "loss"; the last of the highest
+            validation "accuracy"; or "both", the last at which neither was ever better, where patience counts from the
+            last time that either was as good as ever.
         device: where to train.
         callback: called with a `Progress` after every epoch; on a GPU after every tenth, and the last.
     """
     began = time.perf_counter()
     _check_settings(model, seeds, lr, weight_decay, epochs, patience)
+    if keep not in KEEP:
+        raise ValueError(f"keep must be one of {', '.join(KEEP)}, got {keep!r}")
     x, adj, y, masks = _checked(data, model, torch.device(device))
     model.materialize(x.shape[-1])
     model.to(device).seed(seeds)  # type: ignore[attr-defined]
     train, val, test = map(_nodes, masks)
     optimizer = _optimizer(model, lr, weight_decay, y.device)
-    epoch = Epoch(model, optimizer, (x, adj), y, train, val, seeds, epochs, patience)
+    epoch = Epoch(model, optimizer, (x, adj), y, train, val, seeds, epochs, patience, keep)
     try:
         _run(epoch, epochs, y.device, callback)
     finally:

@@ -6,6 +6,7 @@ Kipf & Welling, Semi-supervised classification with graph convolutional networks
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from torch import Tensor, nn
@@ -15,12 +16,13 @@ from torch_geometric.nn import GCNConv
 from panconv.zoo.stack import Layers, Tell, fitted
 
 
+def network(how: Mapping[str, Any], inputs: int, classes: int) -> nn.Module:
+    options = {"cached": True, "normalize": how["normalize"]}
+    first, second = GCNConv(inputs, how["hidden"], **options), GCNConv(how["hidden"], classes, **options)
+    return Layers(first, second, how["dropout"])
+
+
 def train(
     data: Data, how: Mapping[str, Any], seeds: Sequence[int], device: str = "cpu", tell: Tell | None = None
 ) -> Tensor:
-    def make(inputs: int, classes: int) -> nn.Module:
-        options = {"cached": True, "normalize": how["normalize"]}
-        first, second = GCNConv(inputs, how["hidden"], **options), GCNConv(how["hidden"], classes, **options)
-        return Layers(first, second, how["dropout"])
-
-    return fitted(make, data, how, seeds, device, tell)
+    return fitted(partial(network, how), data, how, seeds, device, tell)

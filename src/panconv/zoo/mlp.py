@@ -6,6 +6,7 @@ Kipf & Welling, Semi-supervised classification with graph convolutional networks
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from torch import Tensor, nn
@@ -22,13 +23,13 @@ class Blind(Linear):  # type: ignore[misc]
         return super().forward(x)
 
 
+def network(how: Mapping[str, Any], inputs: int, classes: int) -> nn.Module:
+    sizes = (inputs, how["hidden"]), (how["hidden"], classes)
+    first, second = (Blind(*size, weight_initializer="glorot", bias_initializer="zeros") for size in sizes)
+    return Layers(first, second, how["dropout"])
+
+
 def train(
     data: Data, how: Mapping[str, Any], seeds: Sequence[int], device: str = "cpu", tell: Tell | None = None
 ) -> Tensor:
-    hidden = how["hidden"]
-
-    def make(inputs: int, classes: int) -> nn.Module:
-        first, second = (Blind(*sizes, weight_initializer="glorot") for sizes in ((inputs, hidden), (hidden, classes)))
-        return Layers(first, second, how["dropout"])
-
-    return fitted(make, data, how, seeds, device, tell)
+    return fitted(partial(network, how), data, how, seeds, device, tell)

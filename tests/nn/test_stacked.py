@@ -1,0 +1,135 @@
+import pytest
+import torch
+from torch import nn
+from torch.testing import assert_close as close
+from torch_geometric.nn import AGNNConv, ChebConv, GATConv, GCNConv, SGConv
+
+from panconv import random
+from panconv.nn import Dropout, Stacked
+
+EDGES = torch.tensor([[0, 1, 1, 2, 2, 0, 2, 3, 4], [1, 0, 2, 1, 0, 2, 3, 2, 4]])
+X = torch.rand(5, 6, generator=torch.Generator().manual_seed(0))
+
+
+class Net(nn.Module):
+    """A layer between two dropouts."""
+
+    def __init__(self, p=0.5):
+        super().__init__()
+        self.first, self.second = GCNConv(6, 4), GCNConv(4, 3)
+        self.drop, self.drop_hidden = Dropout(p), Dropout(p)
+
+    def forward(self, x, edge_index):
+        x = self.first(self.drop(x), edge_index).relu()
+        return self.second(self.drop_hidden(x), edge_index)
+
+
+def stacked(make=Net, trials=3, seeds=(5, 6, 7), **options):
+    model = Stacked(make, 6, 3, trials=trials, **options)
+    model.seed(seeds)
+    return model
+
+
+def fresh(seed, make=Net):
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return make()
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        Net,
+        lambda: GCNConv(6, 3, cached=True),
+        lambda: ChebConv(6, 3, K=3),
+        lambda: SGConv(6, 3, K=2, cached=True),
+        lambda: GATConv(6, 3, heads=2, concat=False),
+        lambda: AGNNConv(),
+    ],
+)
+def test_trials_are_the_modules_run_alone(make):
+    model = stacked(make).eval()
+    scores = model(X, EDGES)
+    ones = [fresh(seed, make).eval()(X, EDGES) for seed in (5, 6, 7)]
+    close(scores, torch.stack(ones, 1))
+    scores.pow(2).sum().backward()
+    one = fresh(6, make).eval()
+    one(X, EDGES).pow(2).sum().backward()
+    for (name, p), ours in zip(one.named_parameters(), model.stack, strict=True):
+        torch.testing.assert_close(ours.grad[1], p.grad, rtol=1e-4, atol=1e-6, msg=name)
+
+
+def test_seeds_decide_the_start():
+    a, b, c = stacked(), stacked(seeds=(6, 5, 7)), stacked(trials=1, seeds=(6,))
+    for p, q, r in zip(a.stack, b.stack, c.stack, strict=True):
+        close(p[[1, 0, 2]], q)
+        close(p[1], r[0])
+    assert not torch.equal(a.stack[1][0], a.stack[1][1])
+    before = torch.get_rng_state()
+    stacked().seed([1, 2, 3])
+    a.seed([1, 2, 3])
+    state = torch.get_rng_state()
+    a.seed([3, 4, 5])
+    assert torch.equal(state, torch.get_rng_state())  # seeding draws nothing from torch's own generator
+    torch.set_rng_state(before)
+    with pytest.raises(ValueError, match="seeds must be 3, one a trial, got 2"):
+        a.seed([1, 2])
+
+
+def test_dropout_is_keyed_by_seed_and_epoch():
+    model = stacked()
+    model.key([5, 6, 7], 4)
+    together = model(X, EDGES)
+    close(together, model(X, EDGES))
+    alone = stacked(trials=1, seeds=(6,))
+    alone.key([6], 4)
+    close(together[:, 1], alone(X, EDGES)[:, 0])
+    # by hand: each dropout has a stream of its own
+    one = fresh(6)
+    for i, dropout in enumerate((one.drop, one.drop_hidden)):
+        dropout.keys = random.keys(torch.tensor(6), i, 4)
+    close(together[:, 1], one(X, EDGES))
+    model.key([5, 6, 7], 5)
+    assert not torch.allclose(together, model(X, EDGES))
+    model.key(None, 0)
+    assert not torch.equal(model(X, EDGES), model(X, EDGES))  # torch's generator again, and
+    assert all(dropout.keys is None for dropout in model._dropouts)
+
+
+def test_at_rest_nothing_is_dropped():
+    model = stacked()
+    model.key([5, 6, 7], 4)
+    kept = model.eval()(X, EDGES)
+    close(kept, stacked(lambda: Net(0.0))(X, EDGES))
+    assert not torch.allclose(model.train()(X, EDGES), kept)
+
+
+@pytest.mark.parametrize(("decay", "count"), [("first.", 2), ("", 4), ("second.lin", 1), ("none", 0)])
+def test_what_decays_is_said_by_name(decay, count):
+    model = stacked(decay=decay)
+    names = [name for name, _ in Net().named_parameters()]
+    expected = [p for name, p in zip(names, model.stack, strict=True) if name.startswith(decay)]
+    assert list(map(id, model.decayed())) == list(map(id, expected))
+    assert len(expected) == count
+
+
+def test_a_trial_on_its_own():
+    model = stacked().eval()
+    scores = model(X, EDGES)
+    one = model.trial(2)
+    assert isinstance(one, Net)
+    assert not one.training
+    close(one(X, EDGES), scores[:, 2])
+    one.first.bias.data += 1  # a copy: the others know nothing of it
+    close(model(X, EDGES), scores)
+    for s in (-1, 3):
+        with pytest.raises(ValueError, match=f"trial must be one of 0 … 2, got {s}"):
+            model.trial(s)
+
+
+def test_what_is_no_parameter_goes_along():
+    """Buffers of the module, and the dtype."""
+    model = stacked(lambda: nn.Sequential(nn.Linear(6, 3), nn.BatchNorm1d(3).eval())).double().eval()
+    assert model(X.double()).dtype == torch.float64
+    assert model.trial(0)(X.double()).dtype == torch.float64
+    assert [p.shape[0] for p in model.parameters()] == [3] * 4

@@ -1,0 +1,37 @@
+import pytest
+import torch
+import torch.nn.functional as F
+from torch.testing import assert_close as close
+from zoo_graph import settings, small
+
+from panconv import Adjacency
+from panconv.zoo import agnn
+from panconv.zoo.loops import with_loops
+
+
+def parts(**changes):
+    data, _ = small()
+    adj = Adjacency.of(with_loops(data).edge_index, num_nodes=60)
+    return data.x, adj, agnn.network(settings("agnn", **changes), 8, 2).eval()
+
+
+@pytest.mark.parametrize("fixed", [0, 1])
+def test_it_attends_by_cosine(fixed):
+    x, adj, model = parts(fixed=fixed)
+    betas = [0.0 if layer < fixed else 3.0 + layer for layer in range(2)]
+    for propagation, beta in zip(model.propagations, betas, strict=True):
+        assert isinstance(propagation.beta, torch.nn.Parameter) == (beta != 0)
+        propagation.beta.data.fill_(beta) if beta else None
+    h = F.linear(x, model.first.weight, model.first.bias).relu()
+    for beta in betas:
+        direction = F.normalize(h, dim=1)
+        scores = beta * direction @ direction.T
+        h = scores.masked_fill(adj.to_dense() == 0, -torch.inf).softmax(1) @ h
+    close(model(x, adj), F.linear(h, model.second.weight, model.second.bias))
+
+
+def test_between_the_two_maps_only_attention_is_trained():
+    _, _, model = parts(layers=4, fixed=1)
+    names = {name for name, _ in model.named_parameters()}
+    betas = {f"propagations.{layer}.beta" for layer in (1, 2, 3)}
+    assert names == {"first.weight", "first.bias", "second.weight", "second.bias"} | betas

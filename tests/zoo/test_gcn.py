@@ -1,0 +1,40 @@
+import pytest
+import torch
+from torch.testing import assert_close as close
+from zoo_graph import settings, share_right, small
+
+from panconv import Adjacency
+from panconv.zoo import gcn, trainer
+
+
+def test_it_is_two_layers_of_means_over_neighbours():
+    data, _ = small()
+    model = gcn.network(settings("gcn"), 8, 2).eval()
+    adj = Adjacency.of(data.edge_index, num_nodes=60)
+    A = adj.base("Â").to_dense()
+    hidden = (A @ data.x @ model.first.lin.weight.T).relu()
+    close(model(data.x, adj), A @ hidden @ model.second.lin.weight.T)
+
+
+def test_the_weights_can_be_the_operator():
+    data, _ = small()
+    model = gcn.network(settings("gcn", normalize=False), 8, 2).eval()
+    M = torch.rand(60, 60) * (torch.rand(60, 60) < 0.1)
+    adj = Adjacency.from_sparse(M.to_sparse())
+    hidden = (M @ data.x @ model.first.lin.weight.T).relu()
+    close(model(data.x, adj), M @ hidden @ model.second.lin.weight.T)
+
+
+@pytest.mark.parametrize("name", ["gcn", "chebnet", "gln", "agnn", "gat", "sgc"])
+def test_neighbours_tell_what_features_do_not(name):
+    """And a trial is what it is alone, whatever else is trained beside it; the test nodes' labels are nobody's."""
+    data, truth = small()
+    how = settings(name, **({"lr": 0.3} if name == "sgc" else {}))
+    told = []
+    predicted = trainer(name)(data, how, [4, 5], tell=told.append)
+    assert predicted.shape == (2, 60)
+    assert share_right(predicted, truth, data.test_mask) > 0.85
+    assert torch.equal(predicted[1:], trainer(name)(data, how, [5]))
+    assert told
+    assert told == sorted(told)
+    assert told[-1] <= 1
