@@ -81,8 +81,9 @@ METHODS: dict[str, Method] = {
     "dcnn": Method(
         "DCNN",
         "Atwood & Towsley, Diffusion-convolutional neural networks, NIPS 2016",
-        {"normalize": True},
+        stack(decay="", hops=3),
         met="operator",
+        splits_side_by_side=True,
     ),
     "node2vec": Method(
         "node2vec",
@@ -99,7 +100,7 @@ METHODS: dict[str, Method] = {
     "monet": Method(
         "MoNet",
         "Monti et al., Geometric deep learning on graphs and manifolds using mixture model CNNs, CVPR 2017",
-        stack(),
+        stack(kernels=3, mean=True),
         met="graph",
         splits_side_by_side=True,
     ),
@@ -119,7 +120,7 @@ METHODS: dict[str, Method] = {
     "graph_cnn": Method(
         "Graph-CNN",
         "Such et al., Robust spatial filtering with graph convolutional neural networks, IEEE JSTSP 2017",
-        stack(),
+        stack(base="D⁻¹A"),
         met="operator",
         splits_side_by_side=True,
         note="its own figure is of ten-fold cross-validation on Cora, not of the public split",
@@ -127,13 +128,13 @@ METHODS: dict[str, Method] = {
     "dynamic_filter": Method(
         "DynamicFilter",
         "Verma, Boyer & Verbeek, FeaStNet: feature-steered graph convolutions for 3D shape analysis, CVPR 2018",
-        stack(),
+        stack(heads=4),
         splits_side_by_side=True,
     ),
     "fastgcn": Method(
         "FastGCN",
         "Chen, Ma & Xiao, FastGCN: fast learning with graph convolutional networks via importance sampling, ICLR 2018",
-        {"normalize": True},
+        stack(samples=400, batch=256),
         met="graph",
     ),
     "gln": Method(
