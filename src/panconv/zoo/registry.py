@@ -128,13 +128,14 @@ METHODS: dict[str, Method] = {
     "dynamic_filter": Method(
         "DynamicFilter",
         "Verma, Boyer & Verbeek, FeaStNet: feature-steered graph convolutions for 3D shape analysis, CVPR 2018",
-        stack(heads=4),
+        stack(heads=8),
         splits_side_by_side=True,
     ),
     "fastgcn": Method(
         "FastGCN",
         "Chen, Ma & Xiao, FastGCN: fast learning with graph convolutional networks via importance sampling, ICLR 2018",
-        stack(samples=400, batch=256),
+        # its sampled steps are noisy: more of them, and a dropout that its code has none of
+        stack(epochs=400, patience=100, samples=400, batch=256),
         met="graph",
     ),
     "gln": Method(
