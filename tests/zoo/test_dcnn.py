@@ -30,16 +30,3 @@ def test_hop_0_alone_sees_no_edges_and_hop_1_does():
 
 def test_it_learns():
     learns_and_repeats("dcnn", lr=0.05)
-
-
-def test_each_trial_may_have_a_split_of_its_own():
-    data, how = towns(), settings("dcnn", epochs=5)
-    data.y = data.towns  # the labels that one split tests are those that the other learns from
-    swapped = data.clone()
-    swapped.train_mask, swapped.val_mask = data.val_mask, data.test_mask & (torch.arange(60) % 5 == 2)
-    both = data.clone()
-    for name in ("train_mask", "val_mask"):
-        both[name] = torch.stack([data[name], swapped[name]], dim=1)
-    classes = train(both, how, [0, 1])
-    assert torch.equal(classes[0], train(data, how, [0])[0])
-    assert torch.equal(classes[1], train(swapped, how, [1])[0])

@@ -67,7 +67,7 @@ def train(
 
 def _labelled(data: Data, z: Tensor) -> Data:
     """The nodes with a label alone, without edges: once the features have diffused, no node needs another."""
-    known = (data.train_mask | data.val_mask).reshape(len(data.y), -1).any(dim=1).nonzero().squeeze(1)
+    known = (data.train_mask | data.val_mask).nonzero().squeeze(1)
     val = data.val_mask[known]
     return Data(
         x=z[known.to(z.device)],

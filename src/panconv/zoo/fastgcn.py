@@ -96,7 +96,7 @@ class Model(nn.Module):
 
     def key(self, seeds: Tensor, step: Tensor) -> None:
         for i, dropout in enumerate(self.dropouts):
-            dropout.keys = random.keys(seeds, i, step)  # type: ignore[assignment]
+            dropout.keys = random.keys(seeds, i, step)
 
 
 class SampledEpoch(Epoch):

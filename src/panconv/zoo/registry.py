@@ -83,7 +83,6 @@ METHODS: dict[str, Method] = {
         "Atwood & Towsley, Diffusion-convolutional neural networks, NIPS 2016",
         stack(decay="", hops=3),
         met="operator",
-        splits_side_by_side=True,
     ),
     "node2vec": Method(
         "node2vec",
