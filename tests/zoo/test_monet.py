@@ -7,8 +7,8 @@ from panconv.zoo.operator import graph
 
 def test_a_place_is_the_degrees_of_both_ends():
     for weighted in (False, True):
-        adj = graph(towns(weighted=weighted))
-        A = adj.base("A+I").to_dense()
+        adj = graph(towns(weighted=weighted)).base("A+I")
+        A = adj.to_dense()
         root = A.sum(1) ** -0.5
         patches = Patches.of(adj, mean=False)
         source, target = patches.edge_index
@@ -18,7 +18,7 @@ def test_a_place_is_the_degrees_of_both_ends():
 
 
 def test_a_layer_is_a_mixture_of_gaussians_in_the_places():
-    adj = graph(towns(weighted=True))
+    adj = graph(towns(weighted=True)).base("A+I")
     patches = Patches.of(adj, mean=False)
     layer, x = Mixture(5, 4, 3, patches), torch.randn(60, 5)
     for p in layer.parameters():
@@ -34,11 +34,11 @@ def test_a_layer_is_a_mixture_of_gaussians_in_the_places():
 
 
 def test_with_gaussians_that_are_flat_it_is_the_mean_of_the_neighbours():
-    adj = graph(towns())
+    adj = graph(towns()).base("A+I")
     layer, x = Mixture(5, 4, 3, Patches.of(adj, mean=True)), torch.randn(60, 5)
     narrow = layer(x)
     layer.sigma.data.fill_(1e4)
-    mean = adj.base("A+I").to_dense()
+    mean = adj.to_dense()
     mean /= mean.sum(1, keepdim=True)
     close(layer(x), mean @ x @ layer.g.reshape(5, 3, 4).sum(1))
     assert not torch.allclose(layer(x), narrow, atol=1e-3)

@@ -16,12 +16,12 @@ from torch_geometric.data import Data
 from torch_geometric.nn import GMMConv
 
 from panconv.graph import Adjacency
-from panconv.zoo.operator import graph
+from panconv.zoo.operator import operator
 from panconv.zoo.stack import Layers, Tell, edges, fitted
 
 
 class Patches(NamedTuple):
-    """The neighbourhoods, each node's own included, and where a neighbour lies in them."""
+    """The neighbourhoods, and where in them each neighbour lies."""
 
     edge_index: Tensor  # (2, E)
     place: Tensor  # (E, 2), the pseudo-coordinates
@@ -30,12 +30,11 @@ class Patches(NamedTuple):
     @staticmethod
     def of(adj: Adjacency, mean: bool) -> Patches:
         """Of a graph. Its degrees are weighted where it is; `mean` divides the weights by their sum in a patch."""
-        loops = adj.base("A+I")
-        value = loops.operands(torch.float32)[0].value
-        degree = value.new_zeros(loops.num_nodes).index_add(0, loops.row, value)
-        root = degree.clamp(min=1e-12).rsqrt()
-        place = torch.stack([root[loops.row], root[loops.col]], dim=-1)
-        return Patches(edges(loops)[0], place, value / degree[loops.row] if mean else value)
+        value = adj.operands(torch.float32)[0].value
+        degree = value.new_zeros(adj.num_nodes).index_add(0, adj.row, value)
+        root = torch.where(degree > 0, degree.clamp(min=1e-12).rsqrt(), 0)
+        place = torch.stack([root[adj.row], root[adj.col]], dim=-1)
+        return Patches(edges(adj)[0], place, value / degree[adj.row] if mean else value)
 
 
 class Mixture(GMMConv):  # type: ignore[misc]
@@ -66,7 +65,9 @@ class Mixture(GMMConv):  # type: ignore[misc]
 def train(
     data: Data, how: Mapping[str, Any], seeds: Sequence[int], device: str = "cpu", tell: Tell | None = None
 ) -> Tensor:
-    patches, hidden, kernels = Patches.of(graph(data, device), how["mean"]), how["hidden"], how["kernels"]
+    adj = operator(data, how, "A+I", device)
+    patches = Patches.of(adj, mean=how["mean"] and how["normalize"])
+    hidden, kernels = how["hidden"], how["kernels"]
 
     def make(inputs: int, classes: int) -> nn.Module:
         first, second = Mixture(inputs, hidden, kernels, patches), Mixture(hidden, classes, kernels, patches)

@@ -81,6 +81,7 @@ METHODS: dict[str, Method] = {
     "dcnn": Method(
         "DCNN",
         "Atwood & Towsley, Diffusion-convolutional neural networks, NIPS 2016",
+        # by Adam on the cross entropy, as all that goes through `fit`; its paper has Adagrad on a hinge loss
         stack(decay="", hops=3),
         met="operator",
     ),
@@ -119,6 +120,7 @@ METHODS: dict[str, Method] = {
     "graph_cnn": Method(
         "Graph-CNN",
         "Such et al., Robust spatial filtering with graph convolutional neural networks, IEEE JSTSP 2017",
+        # two layers and no batch normalisation: what keeps A's sums in bounds here is its division by the degrees
         stack(base="D⁻¹A"),
         met="operator",
         splits_side_by_side=True,
