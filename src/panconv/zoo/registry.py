@@ -82,7 +82,8 @@ METHODS: dict[str, Method] = {
     "dcnn": Method(
         "DCNN",
         "Atwood & Towsley, Diffusion-convolutional neural networks, NIPS 2016",
-        {"normalize": True},
+        # by Adam on the cross entropy, as all that goes through `fit`; its paper has Adagrad on a hinge loss
+        stack(decay="", hops=3),
         met="operator",
     ),
     "node2vec": Method(
@@ -100,7 +101,7 @@ METHODS: dict[str, Method] = {
     "monet": Method(
         "MoNet",
         "Monti et al., Geometric deep learning on graphs and manifolds using mixture model CNNs, CVPR 2017",
-        stack(),
+        stack(kernels=3, mean=True),
         met="graph",
         splits_side_by_side=True,
     ),
@@ -120,7 +121,8 @@ METHODS: dict[str, Method] = {
     "graph_cnn": Method(
         "Graph-CNN",
         "Such et al., Robust spatial filtering with graph convolutional neural networks, IEEE JSTSP 2017",
-        stack(),
+        # two layers and no batch normalisation: what keeps A's sums in bounds here is its division by the degrees
+        stack(base="D⁻¹A"),
         met="operator",
         splits_side_by_side=True,
         note="its own figure is of ten-fold cross-validation on Cora, not of the public split",
@@ -128,13 +130,14 @@ METHODS: dict[str, Method] = {
     "dynamic_filter": Method(
         "DynamicFilter",
         "Verma, Boyer & Verbeek, FeaStNet: feature-steered graph convolutions for 3D shape analysis, CVPR 2018",
-        stack(),
+        stack(heads=8),
         splits_side_by_side=True,
     ),
     "fastgcn": Method(
         "FastGCN",
         "Chen, Ma & Xiao, FastGCN: fast learning with graph convolutional networks via importance sampling, ICLR 2018",
-        {"normalize": True},
+        # its sampled steps are noisy: more of them, and a dropout that its code has none of
+        stack(epochs=400, patience=100, samples=400, batch=256),
         met="graph",
     ),
     "gln": Method(
