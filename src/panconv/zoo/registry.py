@@ -193,7 +193,8 @@ METHODS: dict[str, Method] = {
     "gwnn": Method(
         "GWNN",
         "Xu, Shen, Cao, Qiu & Cheng, Graph wavelet neural network, ICLR 2019",
-        stack(patience=100),
+        stack(epochs=1000, patience=100, s=1.0, threshold=1e-4, order=12, rows=True),
+        {"citeseer": {"s": 0.7, "threshold": 1e-5}, "pubmed": {"s": 0.5, "threshold": 1e-7}},
         met="operator",
         symmetric=True,
         splits_side_by_side=True,
