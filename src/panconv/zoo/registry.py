@@ -164,7 +164,14 @@ METHODS: dict[str, Method] = {
     "dgi": Method(
         "DGI",
         "Veličković et al., Deep graph infomax, ICLR 2019",
-        {},
+        {
+            "width": 512,
+            "lr": 1e-3,
+            "epochs": 2000,
+            "patience": 20,
+            "decays": (0.0, 1e-4, 1e-3, 5e-3, 2e-2),  # of the logistic regression: the best on validation nodes
+            "steps": 300,
+        },
     ),
     "lnet": Method(
         "LNet",
