@@ -9,6 +9,8 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
+from panconv.autodiff import is_transforming
+from panconv.cuda_graph import may_look
 from panconv.validation import as_integer
 
 
@@ -76,7 +78,7 @@ def lanczos(M: Any, x: Tensor, steps: int) -> Lanczos:
 
 
 class _Basis:
-    """The vectors found so far, as rows (B, j, N): appended in place where no gradient may be asked for."""
+    """The vectors found so far, as rows (B, j, N): appended in place where no derivative or batch may be asked for."""
 
     def __init__(self, count: int) -> None:
         self._count, self._size = count, 0
@@ -84,7 +86,7 @@ class _Basis:
 
     def append(self, q: Tensor) -> None:  # (B, N)
         new = q.unsqueeze(1)
-        if torch.is_grad_enabled():
+        if torch.is_grad_enabled() or is_transforming():
             self._rows = new if self._rows is None else torch.cat([self._rows, new], 1)
         else:
             if self._rows is None:
@@ -137,7 +139,7 @@ def check_symmetric(M: Any) -> None:
 def _check_start(x: Tensor, N: int) -> None:
     if x.dim() not in (1, 2) or x.size(0) != N:
         raise ValueError(f"x must be (N,) or (N, B) with N = {N}, a start a column, got shape {tuple(x.shape)}")
-    if N and not bool(((x != 0).any(0) & x.isfinite().all(0)).all()):
+    if N and may_look() and not is_transforming() and not bool(((x != 0).any(0) & x.isfinite().all(0)).all()):
         raise ValueError("x must be finite and not 0 throughout: no space grows from such a start")
 
 

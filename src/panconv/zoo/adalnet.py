@@ -1,0 +1,104 @@
+"""AdaLNet: LanczosNet on a graph whose weights are learned, with gradients through Lanczos.
+
+Sᵢⱼ ∝ exp(−‖e(xᵢ) − e(xⱼ)‖²/σ²) on the edges, with a trained embedding e; X' = [ÂˢX …, Q·f(T¹⁰)·QᵀX …]·W with the basis Q and
+the tridiagonal T of Lanczos on S, without eigenvectors. Liao, Zhao, Urtasun & Zemel, LanczosNet, ICLR 2019.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch_geometric.data import Data
+
+from panconv.csr import CSR
+from panconv.graph import Adjacency
+from panconv.nn import Dropout
+from panconv.spectral import lanczos
+from panconv.spmm import spmm
+from panconv.zoo.scales import Scales, start
+from panconv.zoo.stack import Tell, fitted
+from panconv.zoo.symmetric import symmetric
+
+
+class Learned:
+    """A symmetric operator with trained values, as Lanczos takes it."""
+
+    is_symmetric = True
+
+    def __init__(self, entries: CSR) -> None:
+        self.entries, self.shape = entries, (entries.crow.numel() - 1,) * 2
+
+    def __matmul__(self, x: Tensor) -> Tensor:
+        return spmm(self.entries, self.entries, x)
+
+
+class Affinity(nn.Module):
+    """The kernel on the edges of M, each times its weight there, normalised by the row sums on both sides.
+
+    The bandwidth σ² is the mean squared distance along edges, so that the scale of the embedding means nothing.
+    """
+
+    def __init__(self, inputs: int, hidden: int, M: CSR) -> None:
+        super().__init__()
+        self.M, self.row, self.col = M, M.row(), M.col.long()
+        self.embedding = nn.Sequential(nn.Linear(inputs, hidden), nn.ReLU(), nn.Linear(hidden, hidden))
+
+    def forward(self, x: Tensor) -> Learned:
+        e = self.embedding(x)
+        distance = (e[self.row] - e[self.col]).square().sum(-1)  # (nnz,)
+        weight = self.M.value * torch.exp(-distance / (distance.mean() + torch.finfo(e.dtype).tiny))
+        # In magnitude: weights of M may be negative, and the spectrum is then within −1 … 1 all the same.
+        sums = torch.zeros_like(e[:, 0]).index_add(0, self.row, weight.abs())
+        root = sums.where(sums > 0, 1.0).rsqrt()
+        return Learned(CSR(self.M.crow, self.M.col, weight * root[self.row] * root[self.col]))
+
+
+class Filters(nn.Module):
+    """A symmetric matrix (K, K) a long scale, by a network on that power of T."""
+
+    def __init__(self, steps: int, long: Sequence[int], width: int) -> None:
+        super().__init__()
+        self.long, K = tuple(long), steps * steps
+        self.maps = nn.ModuleList(nn.Sequential(nn.Linear(K, width), nn.ReLU(), nn.Linear(width, K)) for _ in long)
+
+    def forward(self, T: Tensor) -> Tensor:
+        powers = [torch.linalg.matrix_power(T, p).flatten() for p in self.long]
+        made = torch.stack([f(power).unflatten(0, T.shape) for f, power in zip(self.maps, powers, strict=True)])
+        return (made + made.mT) / 2  # (E, K, K)
+
+
+class AdaLanczosNet(nn.Module):
+    """Two layers on one learned graph."""
+
+    def __init__(self, inputs: int, classes: int, M: CSR, how: Mapping[str, Any]) -> None:
+        super().__init__()
+        N = M.crow.numel() - 1
+        self.steps, self.start = min(how["steps"], N), start(N, M.value.device)
+        self.affinity = Affinity(inputs, how["hidden"], M)
+        self.filters = Filters(self.steps, how["long"], how["filter"])
+        self.first = Scales(inputs, how["hidden"], M, how["short"], len(how["long"]))
+        self.second = Scales(how["hidden"], classes, M, how["short"], len(how["long"]))
+        self.drop_input, self.drop_hidden = Dropout(how["dropout"]), Dropout(how["dropout"])
+
+    def forward(self, x: Tensor, adj: Adjacency) -> Tensor:
+        found = lanczos(self.affinity(x), self.start, self.steps)
+        G = self.filters(found.tridiagonal())
+        x = F.relu(self.first(self.drop_input(x), found.Q, G))
+        return self.second(self.drop_hidden(x), found.Q, G)
+
+
+def train(
+    data: Data, how: Mapping[str, Any], seeds: Sequence[int], device: str = "cpu", tell: Tell | None = None
+) -> Tensor:
+    adj = Adjacency.of(data.edge_index, getattr(data, "edge_weight", None), data.num_nodes).to(device)
+    M = symmetric(adj, "Â" if how["normalize"] else None)
+    single = CSR(M.crow, M.col, M.value.float())
+
+    def make(inputs: int, classes: int) -> nn.Module:
+        return AdaLanczosNet(inputs, classes, single, how)
+
+    return fitted(make, data, how, seeds, device, tell)

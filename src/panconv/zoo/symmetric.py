@@ -1,0 +1,37 @@
+"""The symmetric operator that the spectral methods of the zoo take functions of, its eigenvalues within −1 … 1."""
+
+from __future__ import annotations
+
+import torch
+
+from panconv.csr import CSR
+from panconv.graph import Adjacency
+from panconv.random import keys, uniform
+from panconv.spectral import ritz
+
+_STEPS = 50  # of Lanczos, after which the largest eigenvalue is known well
+
+
+def symmetric(adj: Adjacency, base: str | None) -> CSR:
+    """A base of the graph, such as Â, in float64; with None the graph's own weights, symmetrised and scaled.
+
+    Weights that are an operator of their own may have any spectrum, which powers and Chebyshev polynomials do not
+    bear: they are divided by their largest eigenvalue in magnitude.
+    """
+    if not adj.is_symmetric:
+        forth, (row, col) = adj.operands(torch.float64)[0].value / 2, (adj.row, adj.col.long())
+        edges = torch.cat([torch.stack([col, row]), torch.stack([row, col])], dim=1)
+        adj = Adjacency.from_edge_index(edges, forth.repeat(2), adj.num_nodes)
+    if base is not None:
+        return adj.base(base).operands(torch.float64)[0]
+    a, _ = adj.operands(torch.float64)
+    start = uniform(keys(torch.zeros((), dtype=torch.long, device=adj.device)), (adj.num_nodes,)).double() - 0.5
+    with torch.no_grad():
+        largest = ritz(matrix(a), start, min(_STEPS, adj.num_nodes)).values.abs().max()
+    return CSR(a.crow, a.col, a.value / largest.clamp(min=torch.finfo(torch.float64).tiny))
+
+
+def matrix(a: CSR) -> torch.Tensor:
+    """A square one as torch's own sparse tensor."""
+    N = a.crow.numel() - 1
+    return torch.sparse_csr_tensor(a.crow, a.col, a.value, (N, N), check_invariants=False)

@@ -1,0 +1,75 @@
+"""AdaLNet: the graph of its long scales is learned, through Lanczos."""
+
+import torch
+
+from panconv import Adjacency
+from panconv.csr import CSR
+from panconv.nn import Stacked
+from panconv.spectral import lanczos
+from panconv.zoo.adalnet import AdaLanczosNet, Affinity
+from panconv.zoo.scales import start
+from panconv.zoo.symmetric import symmetric
+
+HOW = {"short": (1,), "long": (3, 5), "filter": 12, "steps": 5, "hidden": 6, "dropout": 0.0}
+
+
+def small(N=14):
+    edges = torch.randint(N, (2, 2 * N))
+    M = symmetric(Adjacency.of(torch.cat([edges, edges.flip(0)], dim=1), None, N), "Â")
+    return CSR(M.crow, M.col, M.value.float()), torch.rand(N, 4)
+
+
+def test_the_affinity_is_a_symmetric_kernel_of_the_embedding_on_the_edges():
+    M, x = small()
+    affinity = Affinity(4, 6, M)
+    S = affinity(x) @ torch.eye(14)
+    edges = torch.sparse_csr_tensor(*M, (14, 14)).to_dense()
+    e = affinity.embedding(x)
+    square = (e[:, None] - e).square().sum(-1)
+    K = edges * torch.exp(-square / square[edges > 0].mean())
+    root = K.sum(1).rsqrt()
+    assert torch.allclose(S, root[:, None] * K * root, atol=1e-5)
+    assert torch.linalg.eigvalsh(S.double()).abs().max() <= 1 + 1e-5
+    near, far = (S / edges)[edges > 0], square[edges > 0]
+    assert near.numel() == far.numel() > 14
+
+
+def test_gradients_reach_the_embedding_through_lanczos_and_are_right():
+    M, x = small()
+    M, x = CSR(M.crow, M.col, M.value.double()), x.double()
+    affinity = Affinity(4, 6, M).double()
+
+    def result(weight):
+        made = torch.func.functional_call(affinity, {"embedding.0.weight": weight}, (x,))
+        found = lanczos(made, start(14, x.device).double(), 5)
+        G = torch.linalg.matrix_power(found.tridiagonal(), 3)
+        return found.Q @ (G @ (found.Q.T @ x))
+
+    weight = affinity.embedding[0].weight.detach().requires_grad_()
+    assert torch.autograd.gradcheck(result, (weight,), atol=1e-6)
+    assert torch.autograd.grad(result(weight).square().sum(), weight)[0].abs().max() > 1e-6
+
+
+def test_every_parameter_learns_and_the_learned_graph_changes_the_outcome():
+    M, x = small()
+    model = AdaLanczosNet(4, 3, M, HOW)
+    before = model(x, None)
+    before.square().sum().backward()
+    assert all(p.grad is not None and p.grad.abs().sum() > 0 for n, p in model.named_parameters() if "2.bias" not in n)
+    with torch.no_grad():
+        model.affinity.embedding[0].weight[0] += 2.0
+        assert not torch.allclose(model(x, None), before, atol=1e-5)
+
+
+def test_trials_side_by_side_are_those_alone():
+    M, x = small()
+    both = Stacked(lambda: AdaLanczosNet(4, 3, M, HOW), 4, 3, trials=2)
+    both.seed([1, 2])
+    both(x, None).square().sum().backward()
+    for s in range(2):
+        one = both.trial(s)
+        with torch.no_grad():
+            assert torch.allclose(both(x, None)[:, s], one(x, None), atol=1e-5)
+        one(x, None).square().sum().backward()
+        for stacked, p in zip(both.stack, one.parameters(), strict=True):
+            assert torch.allclose(stacked.grad[s], p.grad, atol=1e-4)
