@@ -54,7 +54,7 @@ class RandomWalk:
         row = out.row()
         degree = out.value.new_zeros(adj.num_nodes).index_add(0, row, out.value)
         value = out.value / degree.masked_fill(degree == 0, 1)[row]
-        return RandomWalk(_stochastic(out, value), degree / degree.sum() if adj.is_symmetric else None)
+        return RandomWalk(stochastic(out, value), degree / degree.sum() if adj.is_symmetric else None)
 
     @staticmethod
     def maximal_entropy(adj: Any) -> RandomWalk:
@@ -81,7 +81,7 @@ class RandomWalk:
         value = a.value * (log[a.col] - largest).exp()
         value = torch.where(a.value > 0, value, 0)  # an edge of weight 0 may lead out of the component: 0 · ∞
         degree = a.value.new_zeros(adj.num_nodes).index_add(0, adj.row, a.value)
-        return RandomWalk(_stochastic(a, value), _per_component(2 * log, degree, adj.components))
+        return RandomWalk(stochastic(a, value), _per_component(2 * log, degree, adj.components))
 
     @property
     def num_nodes(self) -> int:
@@ -152,7 +152,7 @@ def _checked(graph: Any) -> Adjacency:
     return adj
 
 
-def _stochastic(pattern: CSR, value: Tensor) -> Adjacency:
+def stochastic(pattern: CSR, value: Tensor) -> Adjacency:
     """P over a pattern, its rows divided once more by their sums, which are 1 but for rounding."""
     row, N = pattern.row(), pattern.crow.numel() - 1
     total = value.new_zeros(N).index_add(0, row, value)

@@ -42,6 +42,12 @@ def stack(hidden: int = 16, lr: float = 0.01, weight_decay: float = 5e-4, **othe
     return {**plain, "epochs": 200, "patience": 50, **others}
 
 
+def walks(loss: str, **others: Any) -> dict[str, Any]:
+    """The settings of what learns from random walks."""
+    walk = {"walk": "generic", "walks": 10, "length": 40, "window": 10}
+    return {**walk, "loss": loss, "dimension": 128, "epochs": 1, "batch": 256, "lr": 0.01, **others}
+
+
 METHODS: dict[str, Method] = {
     "lp": Method(
         "LP",
@@ -67,7 +73,7 @@ METHODS: dict[str, Method] = {
     "deepwalk": Method(
         "DeepWalk",
         "Perozzi, Al-Rfou & Skiena, DeepWalk: online learning of social representations, KDD 2014",
-        {"walk": "generic"},
+        walks("hierarchical"),
         met="walk",
     ),
     "chebnet": Method(
@@ -89,7 +95,7 @@ METHODS: dict[str, Method] = {
     "node2vec": Method(
         "node2vec",
         "Grover & Leskovec, node2vec: scalable feature learning for networks, KDD 2016",
-        {"walk": "generic"},
+        walks("negative", negatives=5, p=1.0, q=1.0),
         met="walk",
     ),
     "planetoid": Method(

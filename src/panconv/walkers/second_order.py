@@ -1,0 +1,77 @@
+"""`SecondOrderWalk`: a walk that looks one step back, the one of node2vec.
+
+On v, come from t, it goes on to x with a probability in proportion to α(t, x)·P(v, x), where α is 1/p back to t, 1 to
+where t has an edge too, and 1/q elsewhere (Grover & Leskovec, node2vec, KDD 2016). P is any first-order walk.
+
+With the edge that brought it as its state, the walker has no memory: this is a first-order walk on N + E states, the
+nodes as places to start and the edges, and the sampler of such walks serves. It holds Σ d² entries, as node2vec's tables
+do.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from panconv.csr import CSR, compress, narrow
+from panconv.walkers.sampler import Sampler
+from panconv.walkers.walk import RandomWalk, stochastic
+
+
+class SecondOrderWalk:
+    """A first-order walk, biased by where the walker came from.
+
+    Args:
+        walk: P; its generic kind gives node2vec's walk.
+        p: large to avoid going straight back.
+        q: large to stay around the node before, small to leave it behind.
+
+    >>> path = torch.tensor([[0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2]])
+    >>> SecondOrderWalk(RandomWalk.generic(path), p=1e9).sample([0], steps=3)
+    tensor([[0, 1, 2, 3]])
+    """
+
+    def __init__(self, walk: RandomWalk, p: float = 1.0, q: float = 1.0) -> None:
+        if not (0 < p < math.inf and 0 < q < math.inf):
+            raise ValueError(f"p and q must be positive and finite, got {p} and {q}")
+        N, stored = walk.num_nodes, walk.transition.operands(torch.float64)[0].value
+        taken = stored > 0
+        row, col, share = walk.transition.row[taken], walk.transition.col[taken].long(), stored[taken]
+        E, first = row.numel(), compress(row, N)
+        self._node = torch.cat([torch.arange(N, device=row.device), col])  # that of each state, (N + E,)
+        fan = first.diff()[self._node]  # the edges that lead on from each state
+        begin = _pointers(fan)
+        state = torch.repeat_interleave(fan, output_size=int(begin[-1]))  # (Σ d² + E,)
+        edge = first[self._node[state]] + torch.arange(state.numel(), device=row.device) - begin[state]
+        came = torch.cat([self._node.new_full((N,), -1), row])[state]  # −1: it has just started
+        alpha = torch.where(self._known(row * N + col, came * N + col[edge]), 1.0, 1 / q)
+        alpha = torch.where(came == col[edge], 1 / p, alpha).where(came >= 0, 1.0)
+        bound = max(N + E, state.numel())
+        pattern = CSR(narrow(begin, bound), narrow(N + edge, bound), share[edge])
+        self.num_nodes = N
+        self.transition = stochastic(pattern, pattern.value * alpha)
+        self._sampler = Sampler(self.transition)
+
+    @staticmethod
+    def _known(edges: Tensor, asked: Tensor) -> Tensor:
+        """Which of the asked edges there are; `edges` is sorted."""
+        place = torch.searchsorted(edges, asked).clamp(max=edges.numel() - 1)
+        return edges[place] == asked
+
+    def sample(self, starts: Tensor | Sequence[int], steps: int, seed: int = 0) -> Tensor:
+        """Walks of so many steps, (B, steps + 1); see `RandomWalk.sample`, which it equals for p = q = 1."""
+        given = torch.as_tensor(starts)
+        if given.numel() and bool((given >= self.num_nodes).any()):  # a state, but no node
+            raise ValueError(f"starts names node {int(given.max())}, but the nodes are 0 … {self.num_nodes - 1}")
+        return self._node[self._sampler.sample(starts, steps, seed)]
+
+    def __repr__(self) -> str:
+        return f"SecondOrderWalk(num_nodes={self.num_nodes}, num_states={self._node.numel()})"
+
+
+def _pointers(count: Tensor) -> Tensor:
+    """Row pointers from the number of entries of each row."""
+    return torch.cat([count.new_zeros(1), count.cumsum(0)])

@@ -1,0 +1,53 @@
+"""DeepWalk: random walks are read as sentences; skip-gram gives each node a vector, logistic regression its class.
+
+max Σ log Pr(context | node) over windows on random walks, Pr by hierarchical softmax. With ``walk="maximal-entropy"``
+the walks are those of maximal entropy. Perozzi, Al-Rfou & Skiena, DeepWalk, KDD 2014.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+
+from panconv.graph import Adjacency
+from panconv.walkers.walk import RandomWalk, walk_named
+from panconv.zoo.logistic import classified
+from panconv.zoo.skipgram import embedded
+from panconv.zoo.stack import Tell
+
+
+def train(
+    data: Data, how: Mapping[str, Any], seeds: Sequence[int], device: str = "cpu", tell: Tell | None = None
+) -> Tensor:
+    walk = first_order(data, how["walk"], device)
+    return from_walks(walk, leaving(walk), data, how, seeds, device, tell)
+
+
+def first_order(data: Data, name: str, device: str) -> RandomWalk:
+    """The walk of that name on the graph of the data, by its weights where it has any."""
+    weight = getattr(data, "edge_weight", None)
+    return walk_named(Adjacency.of(data.edge_index, weight, data.num_nodes).to(device), name)
+
+
+def leaving(walk: RandomWalk) -> Tensor:
+    """The nodes that a walk can leave: one that stays where it is has nothing to tell."""
+    return torch.unique(walk.transition.row)
+
+
+def from_walks(
+    walk: Any,
+    starts: Tensor,
+    data: Data,
+    how: Mapping[str, Any],
+    seeds: Sequence[int],
+    device: str,
+    tell: Tell | None = None,
+) -> Tensor:
+    """Vectors from walks, and classes from vectors, (S, N)."""
+    z = embedded(walk, starts, how, seeds, tell)
+    y, train, val = (each.to(device) for each in (data.y, data.train_mask, data.val_mask))
+    return classified(z, y, train, val).cpu()

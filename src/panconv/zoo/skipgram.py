@@ -1,0 +1,132 @@
+"""Skip-gram on random walks: a node's vector is to foretell the nodes near it on a walk, max Σ log Pr(c | u).
+
+Mikolov et al., Distributed representations of words and phrases and their compositionality, NIPS 2013. Pr is a
+hierarchical softmax, Π σ(±uᵀθ) along the way to c in a Huffman tree, or negative sampling stands in for it:
+log σ(uᵀv_c) + K·E log σ(−uᵀv_n) with n drawn by visits^¾.
+
+Vectors are looked up once a walk, and all pairs of a walk are a small matrix product. Pairs at a distance δ count
+1 − (δ − 1)/window, the share with which a window of random size would hold them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from panconv.random import keys, uniform, words
+from panconv.zoo.huffman import huffman
+from panconv.zoo.stack import Tell
+
+_START, _ORDER, _WALK, _DRAW = range(4)  # streams of random numbers
+_POWER = 0.75
+
+
+class Walker(Protocol):
+    """What walks come from: a `RandomWalk` or a `SecondOrderWalk`."""
+
+    num_nodes: int
+
+    def sample(self, starts: Tensor, steps: int, seed: int = 0) -> Tensor: ...
+
+
+# From the vectors of walks (S·B, T, d), the walks (S, B, T), their nodes counted through the trials, and the step.
+Loss = Callable[[Tensor, Tensor, int], Tensor]
+
+
+def embedded(
+    walk: Any, starts: Tensor, how: Mapping[str, Any], seeds: Sequence[int], tell: Tell | None = None
+) -> Tensor:
+    """Vectors of the nodes for S trials, (S, N, dimension), by Adam with a rate that falls to 0.
+
+    Args:
+        walk: a `Walker`.
+        starts: the nodes that walks start from, on the device; the vectors of nodes that no walk meets stay at random.
+        how: dimension, length (nodes a walk), walks (from each node), window, epochs (over the walks), batch (walks a
+            step), lr, and loss: "hierarchical" or "negative", the latter with negatives (K).
+        seeds: one a trial.
+        tell: called with the share that is done.
+    """
+    N, S, d = walk.num_nodes, len(seeds), how["dimension"]
+    seed = torch.tensor(list(seeds), device=starts.device)
+    paths = walks(walk, starts, how["length"], how["walks"], seed)  # (S, R, T)
+    offset = torch.arange(S, device=starts.device).reshape(S, 1, 1) * N
+    visits = torch.bincount((paths + offset).flatten(), minlength=S * N).reshape(S, N)
+    table = ((uniform(keys(seed, _START), (N, d)) - 0.5) / d).flatten(0, 1).requires_grad_()  # (S·N, d)
+    loss, others = LOSSES[how["loss"]](visits, d, seed, how)
+    optimizer = torch.optim.Adam([table, others], lr=how["lr"], fused=True)
+    batches = -(-paths.size(1) // how["batch"])
+    steps = how["epochs"] * batches
+    for step in range(steps):
+        optimizer.param_groups[0]["lr"] = how["lr"] * (1 - step / steps)
+        batch = paths[:, step % batches :: batches] + offset
+        optimizer.zero_grad()
+        loss(F.embedding(batch, table).flatten(0, 1), batch, step).backward()
+        optimizer.step()
+        if tell is not None:
+            tell((step + 1) / steps)
+    return table.detach().reshape(S, N, d)
+
+
+def walks(walk: Any, starts: Tensor, length: int, times: int, seed: Tensor) -> Tensor:
+    """Walks of so many nodes, from each start so many times, in a random order, (S, times · starts, length)."""
+    made = []
+    for key in seed:
+        order = torch.argsort(words(keys(key, _ORDER), (times, starts.numel())), 1)
+        made.append(walk.sample(starts[order].flatten(), length - 1, int(keys(key, _WALK))))
+    return torch.stack(made)
+
+
+def nearness(length: int, window: int, device: torch.device) -> Tensor:
+    """How much a pair of places on a walk counts, (T, T): 0 beyond the window and for a place with itself."""
+    place = torch.arange(length, device=device)
+    distance = (place[:, None] - place).abs()
+    return (1 - (distance - 1) / window).clamp(min=0) * (distance > 0)
+
+
+def negative(visits: Tensor, d: int, seed: Tensor, how: Mapping[str, Any]) -> tuple[Loss, Tensor]:
+    """Negative sampling, and the vectors of the nodes as contexts. All places of a walk share what is drawn."""
+    S, N = visits.shape
+    context = torch.zeros(S * N, d, device=visits.device, requires_grad=True)
+    share = visits.double() ** _POWER
+    ends = (share.cumsum(1) / share.sum(1, keepdim=True)).float()  # (S, N)
+    near = nearness(how["length"], how["window"], visits.device)
+    drawn = how["length"]  # a walk
+    weight = near.sum(1, keepdim=True) * how["negatives"] / drawn  # each pair has K, though fewer are drawn
+    offset = torch.arange(S, device=visits.device).reshape(S, 1, 1) * N
+
+    def loss(u: Tensor, batch: Tensor, step: int) -> Tensor:
+        at = uniform(keys(seed, _DRAW, step), (batch.size(1) * drawn,))
+        drawn_nodes = torch.searchsorted(ends, at, right=True).clamp(max=N - 1).reshape(S, -1, drawn) + offset
+        v, noise = (F.embedding(nodes, context).flatten(0, 1) for nodes in (batch, drawn_nodes))
+        met = (F.logsigmoid(u @ v.mT) * near).sum()
+        return -met - (F.logsigmoid(-(u @ noise.mT)) * weight).sum()
+
+    return loss, context
+
+
+def hierarchical(visits: Tensor, d: int, seed: Tensor, how: Mapping[str, Any]) -> tuple[Loss, Tensor]:
+    """Hierarchical softmax over a Huffman tree of each trial, and the vectors of the trees' inner nodes."""
+    S, N = visits.shape
+    inner = torch.zeros(S * (N - 1), d, device=visits.device, requires_grad=True)
+    trees = [huffman(count.clamp(min=1)) for count in visits.cpu()]
+    depth = max(way.size(1) for way, _ in trees)
+    way, turn = (
+        torch.cat([F.pad(tree[part], (0, depth - tree[part].size(1))) for tree in trees]).to(visits.device)
+        for part in (0, 1)
+    )  # (S·N, D)
+    way += torch.arange(S, device=way.device).repeat_interleave(N).unsqueeze(1) * (N - 1)
+    near = nearness(how["length"], how["window"], visits.device).repeat_interleave(depth, 1)  # (T, T·D)
+
+    def loss(u: Tensor, batch: Tensor, step: int) -> Tensor:
+        theta = F.embedding(way[batch], inner).reshape(len(u), -1, d)  # (S·B, T·D, d)
+        side = turn[batch].reshape(len(u), 1, -1)
+        return -(F.logsigmoid(side * (u @ theta.mT)) * (near * side.abs())).sum()
+
+    return loss, inner
+
+
+LOSSES: dict[str, Callable[..., tuple[Loss, Tensor]]] = {"negative": negative, "hierarchical": hierarchical}
