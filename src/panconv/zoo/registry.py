@@ -52,23 +52,23 @@ METHODS: dict[str, Method] = {
     "lp": Method(
         "LP",
         "Zhu, Ghahramani & Lafferty, Semi-supervised learning using Gaussian fields and harmonic functions, ICML 2003",
-        {"normalize": True},
+        {"normalize": True, "steps": 50, "alpha": 1.0},
         met="operator",
     ),
     "ica": Method(
         "ICA",
         "Lu & Getoor, Link-based classification, ICML 2003",
-        {},
+        {"C": 10.0, "link": "count", "scale": 1.0, "passes": 10, "parts": 20},
     ),
     "manireg": Method(
         "ManiReg",
         "Belkin, Niyogi & Sindhwani, Manifold regularization, JMLR 2006",
-        {},
+        {"ridge": 1e-3, "smooth": 1e-3},
     ),
     "semiemb": Method(
         "SemiEmb",
         "Weston, Ratle, Mobahi & Collobert, Deep learning via semi-supervised embedding, 2012",
-        {},
+        {"hidden": 50, "lr": 0.01, "weight_decay": 5e-4, "steps": 300, "pairs": 200, "embedding": 0.1, "margin": 1.0},
     ),
     "deepwalk": Method(
         "DeepWalk",

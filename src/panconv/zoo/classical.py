@@ -1,0 +1,47 @@
+"""What the methods without a neural network share: the graph, the features and the labels as SciPy has them, on the CPU."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+
+from panconv.graph import Adjacency
+
+
+def operator(data: Data, base: str, normalize: bool = True) -> sp.csr_matrix:
+    """The graph's matrix [receiver, sender] in one of the bases of `Adjacency`; not to normalize leaves A as it is."""
+    weight = getattr(data, "edge_weight", None)
+    adj = Adjacency.of(data.edge_index, None if weight is None else weight.detach(), data.x.size(0))
+    csr, _ = adj.to("cpu").base(base if normalize else "A").operands(torch.float64)
+    N = adj.num_nodes
+    return sp.csr_matrix(tuple(part.numpy() for part in (csr.value, csr.col, csr.crow)), shape=(N, N))
+
+
+def features(data: Data) -> sp.csr_matrix:
+    """x as a sparse matrix: of Cora's numbers 1 in 79 is not zero."""
+    return sp.csr_matrix(data.x.detach().cpu().numpy().astype(np.float64))
+
+
+def labels(data: Data) -> tuple[np.ndarray, np.ndarray]:
+    """The training nodes, and a row for each node: 1 at the class of a training node, (N, C)."""
+    nodes = data.train_mask.nonzero().squeeze(1).cpu().numpy()
+    y = data.y.cpu().numpy()
+    hot = np.zeros((len(y), int(y.max()) + 1))
+    hot[nodes, y[nodes]] = 1
+    return nodes, hot
+
+
+def classes(scores: np.ndarray) -> np.ndarray:
+    """The class of the largest score, (N,). Where no label arrived, all scores 0, it is the class that most others have."""
+    found, reached = scores.argmax(1), scores.any(1)
+    return np.where(reached, found, np.bincount(found[reached]).argmax() if reached.any() else 0)
+
+
+def for_each(predicted: np.ndarray, seeds: Sequence[int]) -> Tensor:
+    """What a method without chance predicts, the same for all trials, (S, N)."""
+    return torch.from_numpy(predicted).long().expand(len(seeds), -1).clone()
