@@ -82,6 +82,17 @@ def test_a_line_cut_short_is_said_and_survived(done, tmp_path):
     assert table(again.stdout) == table(text)
 
 
+def test_baselines_are_ranked(tmp_path):
+    finished = run("reproduce", "table2", "--quick", "--datasets", "cora", "--methods", "gcn,mlp", cwd=tmp_path)
+    assert finished.returncode == 0, finished.stderr
+    assert "Ranked: results/ranked-cora.png, .svg" in finished.stdout
+    for ending in ("png", "svg"):
+        assert (tmp_path / "results" / f"ranked-cora.{ending}").stat().st_size > 10_000
+    finished = run("report", cwd=tmp_path)
+    assert finished.returncode == 0, finished.stderr
+    assert 'id="ranked-cora"' in (tmp_path / "report.html").read_text()
+
+
 def test_grid(tmp_path):
     options = ("--values", "0,1", "--trials", 2, "--epochs", 3, "--plot", "heat.png", "--json", "points.json")
     finished = run("grid", "cora", *options, cwd=tmp_path)

@@ -2,6 +2,7 @@ import json
 import shutil
 
 import pytest
+from baseline_records import on_m, own
 from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
@@ -11,6 +12,7 @@ from panconv.experiments import cells
 from panconv.ranking import Point
 from panconv.report import summary, write_report
 from panconv.results import Results
+from panconv.zoo.records import Records
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 DRIVER = shutil.which("chromedriver")
@@ -32,6 +34,13 @@ def runs():
             done[job.key()] = trained(job, test_accuracy=0.83)
     done |= {job.key(): trained(job, val_accuracy=[0.2, 0.3, 0.9]) for job in cells.gcn_jobs(3)}
     return list(done.values())
+
+
+def baselines():
+    """Three on Cora, GCN also on M, and one on Citeseer where the paper has no figure of it."""
+    found = own("gcn", "cora", [80.0, 81.0, 82.0]) + on_m("gcn", "cora", [81.0, 83.0, 83.0], best=1)
+    found += own("sgc", "cora", [78.0] * 10) + own("mlp", "cora", [59.0] * 10)
+    return found + own("graph_cnn", "citeseer", [66.0] * 10)
 
 
 def trained(job, **outcome):
@@ -100,6 +109,7 @@ def test_the_grid_is_ranked_by_validation_accuracy():
 def page(tmp_path_factory):
     folder = tmp_path_factory.mktemp("report")
     Results(folder / "results").add(runs())
+    Records(folder / "results" / "zoo").add(baselines())
     return write_report(folder / "results", folder / "report.html")
 
 
@@ -164,6 +174,28 @@ def test_in_a_real_browser(page, browser):
     assert head.find_element(By.XPATH, "..").get_attribute("aria-sort") == "descending"
     browser.find_elements(By.CSS_SELECTOR, "#table3 thead button")[1].click()
     assert column(browser, "#table3", 1)[-1] == "not run"
+    # Baselines: how each came out, the note beside its name, ours where the paper has none, and what M changes.
+    first = {name.splitlines()[0]: name.splitlines()[1:] for name in column(browser, "#table2", 0)}
+    assert first["SGC"] == ["below on Cora"]
+    assert first["MLP"] == ["above by more than 3 on Cora"]
+    citeseer = dict(zip(column(browser, "#table2", 0), column(browser, "#table2", 4), strict=True))
+    assert citeseer["Graph-CNN1"] == "66.0 ± 0.0"
+    assert "ten-fold" in browser.find_element(By.ID, "table2-note-1").text
+    assert column(browser, "#onm", 2) == ["82.3 ± 1.2\nmethod 1,\nw = 1 0.3 0.1, top 32"]
+    assert column(browser, "#onm", 3) == ["+1.3 ± 0.6"]
+    # The ranked plot has a point for each method with results, best first, and PAN stands out.
+    marks = browser.execute_script(
+        "return document.getElementById('ranked-cora').data.map(d => [d.name, [...d.x], [...d.y], d.marker.color])"
+    )
+    (_, others, below, ink), (name, pan, at, highlight), (_, papers, _, _) = marks
+    assert (name, pan, at) == ("PAN, ours", pytest.approx([82]), [0])
+    assert others == pytest.approx([81, 78, 59])
+    assert below == [1, 2, 3]
+    assert papers == [82.0, 81.5, 81.0, 55.1]
+    assert highlight != ink
+    assert "rank 1 of 4" in browser.find_element(By.ID, "ranked-cora").text
+    assert browser.find_elements(By.CSS_SELECTOR, "#ranked-cora svg.main-svg")
+    assert not browser.find_elements(By.ID, "ranked-pubmed")  # nothing was run there
     # The figures are drawn, with values on hover.
     for name in ("figure2", "grid-cora", "grid-citeseer"):
         assert browser.find_elements(By.CSS_SELECTOR, f"#{name} svg.main-svg"), name

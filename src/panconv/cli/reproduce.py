@@ -56,6 +56,7 @@ def reproduce(
     from panconv.experiments import reproduce as experiments
     from panconv.report import summary
     from panconv.report.figure2 import draw
+    from panconv.report.ranking import draw_all
     from panconv.results import Results
     from panconv.zoo.records import Records
 
@@ -113,6 +114,8 @@ def reproduce(
             _show(experiment, rows, chosen)
             _show_on_m(rows, chosen)
             _show_count(rows)
+            for path in draw_all(rows, chosen, store.folder) if experiment == "table2" else ():
+                out.print(f"Ranked: {path}, .svg")
 
 
 def _baselines(wanted: Sequence[str], methods: str | None) -> list[str]:

@@ -1,4 +1,4 @@
-"""The report's figures: curves with values on hover, and heat maps of the grid."""
+"""The report's figures: curves with values on hover, heat maps of the grid, and the methods ranked."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from panconv.experiments.paper import GRAPHS
-from panconv.report.summary import TITLES, grid
+from panconv.report.standing import Place, places, ranked_words, spread
+from panconv.report.summary import TITLES, Row, grid
 from panconv.results import Run
 
 INKS = {"PAN": ("#1f6fb4", "rgba(31,111,180,.22)"), "GCN": ("#c65911", "rgba(198,89,17,.22)")}
+_OTHERS, _PAPER = "#7d8894", "#c65911"
 _LAYOUT = {
     "paper_bgcolor": "rgba(0,0,0,0)",
     "plot_bgcolor": "rgba(0,0,0,0)",
@@ -85,6 +87,63 @@ def heat_maps(runs: Sequence[Run]) -> list[tuple[str, str, str]]:
             words = f"best by validation: k = ({k}), {100 * best.val_accuracy:.1f} %"
             out.append((TITLES[name], words, heat_map(name, by_point)))
     return out
+
+
+def ranking(name: str, ranked: Sequence[Place]) -> str:
+    """Every method's mean and spread, best first, with the paper's figure as an open diamond; PAN stands out."""
+    ink, shade = INKS["PAN"]
+    plot = go.Figure()
+    papers = [(at, place) for at, place in enumerate(ranked) if place.cell.paper is not None]
+    diamond = {"symbol": "diamond-open", "size": 11, "color": _PAPER, "line": {"width": 1.5}}
+    traces = []
+    for label, ours, marker in (
+        ("ours: mean ± standard deviation", False, {"size": 8, "color": _OTHERS}),
+        ("PAN, ours", True, {"size": 11, "color": ink}),
+    ):
+        traces.append((label, [(at, place) for at, place in enumerate(ranked) if place.ours is ours], marker))
+    for label, those, marker in [*traces, ("the paper's figure", papers, diamond)]:  # the diamonds on top
+        theirs = those is papers
+        bars = {"array": [place.cell.std for _, place in those], "thickness": 1.5, "width": 3}
+        plot.add_scatter(
+            x=[place.cell.paper if theirs else place.mean for _, place in those],
+            y=[at for at, _ in those],
+            mode="markers",
+            marker=marker,
+            error_x=None if theirs else bars,
+            text=[_hover(at, place) for at, place in those],
+            hovertemplate="%{text}<extra></extra>",
+            name=label,
+        )
+    names = [f"<b>{place.name}</b>" if place.ours else place.name for place in ranked]
+    grey = {"gridcolor": "rgba(128,128,128,.25)", "zeroline": False}
+    plot.update_xaxes(title_text="test accuracy (%)", **grey)
+    ticks = {"tickvals": list(range(len(ranked))), "ticktext": names, "range": [len(ranked) - 0.4, -0.6]}
+    plot.update_yaxes(**ticks, showgrid=False, zeroline=False, automargin=True)
+    for at in (at for at, place in enumerate(ranked) if place.ours):
+        plot.add_hrect(y0=at - 0.5, y1=at + 0.5, fillcolor=shade, line_width=0, layer="below")
+        # At the far end of its row, where no mark of it is.
+        left = 2 * ranked[at].mean > ranked[0].mean + ranked[-1].mean
+        side = {"x": 0.01 if left else 0.99, "xanchor": "left" if left else "right", "xref": "paper"}
+        words = f"<b>rank {at + 1} of {len(ranked)}</b>"
+        plot.add_annotation(text=words, y=at, yanchor="middle", showarrow=False, **side)
+    legend = {"orientation": "h", "y": 1, "yanchor": "bottom", "x": 0, "xanchor": "left"}
+    plot.update_layout(**_LAYOUT, height=130 + 23 * len(ranked), legend=legend, hovermode="closest", margin_t=8)
+    return _html(plot, f"ranked-{name}")
+
+
+def rankings(rows: Sequence[Row]) -> list[tuple[str, str, str]]:
+    """By graph that has two methods to compare: its title, who leads in words, and the picture."""
+    found = {name: places(rows, name) for name in GRAPHS}
+    return [
+        (TITLES[name], ranked_words(ranked), ranking(name, ranked)) for name, ranked in found.items() if len(ranked) > 1
+    ]
+
+
+def _hover(at: int, place: Place) -> str:
+    cell = place.cell
+    paper = "no figure in the paper" if cell.paper is None else f"the paper's {cell.paper:.1f}"
+    trials = f"{cell.trials} trial{'s' * (cell.trials > 1)}"
+    return f"{at + 1}. <b>{place.name}</b>: {spread(cell)}, {trials}<br>{paper}"
 
 
 def _html(plot: go.Figure, name: str) -> str:
