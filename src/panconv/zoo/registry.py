@@ -69,7 +69,7 @@ METHODS: dict[str, Method] = {
         "Weston, Ratle, Mobahi & Collobert, Deep learning via semi-supervised embedding, 2012",
         # Validation wants the embedding to weigh far more than the labels.
         {"hidden": 50, "lr": 0.01, "weight_decay": 5e-4, "steps": 300, "pairs": 200, "embedding": 10.0, "margin": 1.0},
-        note="with an embedding loss of weight 0.1 it has 60.6 on Cora, near the paper's figure; validation asks for 10",
+        note="an embedding loss of weight 0.1 gives 60.6 on Cora, near the paper's figure; validation asks for 10",
     ),
     "deepwalk": Method(
         "DeepWalk",
