@@ -1,4 +1,4 @@
-"""What the methods without a neural network share: the graph, the features and the labels as SciPy has them, on the CPU."""
+"""What the methods without a neural network share: graph, features and labels as SciPy has them, on the CPU."""
 
 from __future__ import annotations
 
@@ -36,12 +36,21 @@ def labels(data: Data) -> tuple[np.ndarray, np.ndarray]:
     return nodes, hot
 
 
-def classes(scores: np.ndarray) -> np.ndarray:
-    """The class of the largest score, (N,). Where no label arrived, all scores 0, it is the class that most others have."""
+def classes(scores: np.ndarray, seeds: Sequence[int], unreached: str = "commonest") -> Tensor:
+    """The class of the largest score, by trial, (S, N).
+
+    Args:
+        scores: (N, C), not negative.
+        seeds: one a trial.
+        unreached: what a node gets that no label has reached, all its scores 0: the class that is the "commonest" among
+            the others, or "any", drawn by each trial for itself.
+    """
     found, reached = scores.argmax(1), scores.any(1)
-    return np.where(reached, found, np.bincount(found[reached]).argmax() if reached.any() else 0)
-
-
-def for_each(predicted: np.ndarray, seeds: Sequence[int]) -> Tensor:
-    """What a method without chance predicts, the same for all trials, (S, N)."""
-    return torch.from_numpy(predicted).long().expand(len(seeds), -1).clone()
+    each = np.tile(found, (len(seeds), 1))
+    lost = np.flatnonzero(~reached)
+    if unreached == "any":
+        for row, seed in zip(each, seeds, strict=True):
+            row[lost] = np.random.default_rng(seed).integers(scores.shape[1], size=len(lost))
+    elif reached.any():
+        each[:, lost] = np.bincount(found[reached]).argmax()
+    return torch.from_numpy(each)

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from torch import Tensor
 from torch_geometric.data import Data
 
-from panconv.zoo.classical import classes, for_each, labels, operator
+from panconv.zoo.classical import classes, labels, operator
 from panconv.zoo.stack import Tell
 
 
@@ -23,7 +23,7 @@ def train(
 ) -> Tensor:
     P = operator(data, "D⁻¹A", how["normalize"])
     nodes, hot = labels(data)
-    return for_each(classes(propagated(P, hot, nodes, how["steps"], how["alpha"])), seeds)
+    return classes(propagated(P, hot, nodes, how["steps"], how["alpha"]), seeds)
 
 
 def propagated(P: sp.csr_matrix, hot: np.ndarray, nodes: np.ndarray, steps: int, alpha: float) -> np.ndarray:

@@ -52,23 +52,30 @@ METHODS: dict[str, Method] = {
     "lp": Method(
         "LP",
         "Zhu, Ghahramani & Lafferty, Semi-supervised learning using Gaussian fields and harmonic functions, ICML 2003",
-        {"normalize": True, "steps": 50, "alpha": 1.0},
+        {"normalize": True, "steps": 20, "alpha": 0.95},
+        {"citeseer": {"steps": 100, "alpha": 0.99}, "pubmed": {"steps": 100, "alpha": 0.99}},
         met="operator",
+        note="a node that no label reaches gets the class that most others have: 6 % of Cora's test nodes, 31 % of "
+        "Citeseer's",
     ),
     "ica": Method(
         "ICA",
         "Lu & Getoor, Link-based classification, ICML 2003",
-        {"C": 10.0, "link": "count", "scale": 1.0, "passes": 10, "parts": 20},
+        # Counts are far larger than features whose rows sum to 1: the scale makes the one C right for both.
+        {"C": 10.0, "link": "count", "scale": 0.03, "passes": 10, "parts": 20},
     ),
     "manireg": Method(
         "ManiReg",
         "Belkin, Niyogi & Sindhwani, Manifold regularization, JMLR 2006",
-        {"ridge": 1e-3, "smooth": 1e-3},
+        {"ridge": 1e-3, "smooth": 0.3},
+        {"citeseer": {"ridge": 0.01, "smooth": 1.0}, "pubmed": {"ridge": 0.1, "smooth": 1e-3}},
     ),
     "semiemb": Method(
         "SemiEmb",
         "Weston, Ratle, Mobahi & Collobert, Deep learning via semi-supervised embedding, 2012",
-        {"hidden": 50, "lr": 0.01, "weight_decay": 5e-4, "steps": 300, "pairs": 200, "embedding": 0.1, "margin": 1.0},
+        # Validation wants the embedding to weigh far more than the labels.
+        {"hidden": 50, "lr": 0.01, "weight_decay": 5e-4, "steps": 300, "pairs": 200, "embedding": 10.0, "margin": 1.0},
+        note="an embedding loss of weight 0.1 gives 60.6 on Cora, near the paper's figure; validation asks for 10",
     ),
     "deepwalk": Method(
         "DeepWalk",
@@ -171,7 +178,33 @@ METHODS: dict[str, Method] = {
     "bootstrap": Method(
         "Bootstrap",
         "Buchnik & Cohen, Bootstrapped graph diffusions: exposing the power of nonlinearity, SIGMETRICS 2018",
-        {},
+        # The settings behind its figures are not known to us: these are the best of a random search, by validation.
+        {
+            "base": "D^−½AD^−½",
+            "alpha": 0.9,
+            "steps": 7,
+            "rounds": 60,
+            "growth": 0.1,
+            "trust": 1.0,
+            "quota": "found",
+            "lead": "score",
+            "hold": False,
+            "balance": False,
+            "unreached": "commonest",
+        },
+        {
+            "citeseer": {"steps": 50, "lead": "share", "unreached": "any"},
+            "pubmed": {
+                "alpha": 0.95,
+                "steps": 10,
+                "growth": 0.005,
+                "trust": 0.5,
+                "quota": "equal",
+                "lead": "share",
+                "hold": True,
+                "balance": True,
+            },
+        },
     ),
     "dgi": Method(
         "DGI",

@@ -97,7 +97,7 @@ def fitted_nets(
     train, val = data.train_mask.to(device).nonzero().squeeze(1), data.val_mask.to(device).nonzero().squeeze(1)
     nets = Nets(x.size(1), how["hidden"], int(data.y.max()) + 1, seeds, x.device)
     pairs = Pairs(Adjacency.of(data.edge_index, None, x.size(0)).to(device), seeds)
-    optimizer = torch.optim.Adam(nets.parameters, lr=how["lr"], weight_decay=how["weight_decay"])
+    optimizer = torch.optim.Adam(nets.parameters, lr=how["lr"], weight_decay=how["weight_decay"], fused=True)
     best, highest = [p.detach().clone() for p in nets.parameters], torch.full((len(seeds),), -torch.inf, device=device)
     known, seen, count = x[train], x[val], how["pairs"]
     for step in range(1, how["steps"] + 1):
@@ -105,17 +105,18 @@ def fitted_nets(
         loss = F.cross_entropy(nets.scores(nets.hidden(known)).transpose(1, 2), y[train].expand(len(seeds), -1))
         loss = loss * len(seeds)  # the sum over the trials of each one's mean
         if how["embedding"]:
-            ends = [nets.hidden(x[nodes]) for nodes in (*near.unbind(1), *far.unbind(1))]
-            apart_loss = embedding_loss(ends[0] - ends[1], ends[2] - ends[3], apart, how["margin"])
-            loss = loss + how["embedding"] * apart_loss.sum()
+            ends = torch.cat([near, far], dim=2)  # (S, 2, pairs)
+            i, j = nets.hidden(x[ends.flatten(1)]).unflatten(1, ends.shape[1:]).unbind(1)
+            near_by, away = (i - j).split([near.size(2), far.size(2)], dim=1)
+            loss = loss + how["embedding"] * embedding_loss(near_by, away, apart, how["margin"]).sum()
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
         if step % _LOOK_EVERY == 0 or step == how["steps"]:
             with torch.no_grad():
                 scores = nets.scores(nets.hidden(seen))  # (S, validation nodes, C)
-                losses = F.cross_entropy(scores.transpose(1, 2), y[val].expand(len(seeds), -1), reduction="none").mean(1)
-                merit = (scores.argmax(-1) == y[val]).float().mean(1) - 1e-4 * losses  # of equals the surer one
+                surprise = -scores.log_softmax(-1)[:, torch.arange(len(val), device=device), y[val]].mean(1)
+                merit = (scores.argmax(-1) == y[val]).float().mean(1) - 1e-4 * surprise  # of equals the surer one
                 better = merit > highest
                 highest = torch.where(better, merit, highest)
                 for kept, p in zip(best, nets.parameters, strict=True):

@@ -1,0 +1,78 @@
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import torch
+from citations import accuracy, citations
+
+from panconv.zoo import METHODS
+from panconv.zoo.bootstrap import bootstrapped, surest, train
+from panconv.zoo.classical import labels, operator
+
+HOW = METHODS["bootstrap"].settings
+
+
+def plain(S, hot, alpha, steps):
+    scores = hot
+    for _ in range(steps):
+        scores = alpha * (S @ scores) + (1 - alpha) * hot
+    return scores
+
+
+def test_without_rounds_it_is_the_diffusion():
+    data = citations()
+    S, (_, hot) = operator(data, "D^−½AD^−½"), labels(data)
+    base = plain(S, hot, 0.8, 6)
+    (scores,) = bootstrapped(S, hot, {**HOW, "alpha": 0.8, "steps": 6, "rounds": 0})
+    assert np.allclose(scores, base)
+    predicted = train(data, {**HOW, "alpha": 0.8, "steps": 6, "rounds": 0}, [0])[0].numpy()
+    assert np.array_equal(predicted[base.any(1)], base.argmax(1)[base.any(1)])
+
+
+def test_a_round_is_the_diffusion_of_the_seeds_and_of_the_surest():
+    data = citations(inside=0.1, between=0.03)
+    S, (_, hot) = operator(data, "D^−½AD^−½"), labels(data)
+    how = {**HOW, "alpha": 0.8, "steps": 6, "rounds": 3, "growth": 0.1, "trust": 0.5, "lead": "score"}
+    rounds = list(bootstrapped(S, hot, how))
+    for done, (before, after) in enumerate(pairwise(rounds), 1):
+        nodes, found = surest(before, ~hot.any(1), done * 0.1 * 90, True)
+        assert len(nodes) > 7 * done
+        more = hot.copy()
+        more[nodes, found] = 0.5
+        assert np.allclose(after, plain(S, more, 0.8, 6))
+    assert len(rounds) == 4
+
+
+def test_the_new_seeds_lead_by_the_largest_margin_of_their_class():
+    rng = np.random.default_rng(0)
+    scores, free = rng.random((200, 4)) ** 2 * [2, 1, 1, 1], rng.random(200) < 0.8
+    scores[:5] = 0  # not reached
+    best, margin = scores.argmax(1), np.diff(np.sort(scores, 1)[:, -2:], axis=1).ravel()
+    for as_found in (True, False):
+        nodes, found = surest(scores, free, 40, as_found)
+        assert np.array_equal(found, best[nodes])
+        assert free[nodes].all()
+        assert (nodes >= 5).all()
+        for c in range(4):
+            mine, others = nodes[found == c], np.setdiff1d(np.flatnonzero(free & (best == c)), nodes)
+            share = (best[5:] == c).mean() if as_found else 0.25
+            assert len(mine) == int(40 * share)
+            assert margin[mine].min() >= margin[others].max()
+
+
+@pytest.mark.parametrize("graph", ["cora", "pubmed"])
+def test_seeds_of_its_own_help_where_few_are_given(graph):
+    data = citations(size=100, inside=0.05, between=0.006)
+    how = {**METHODS["bootstrap"].on(graph), "growth": 0.05, "steps": 3}
+    once, many = (accuracy(train(data, {**how, "rounds": rounds}, range(2)), data) for rounds in (0, 20))
+    assert many > once + 0.1
+
+
+def test_a_node_that_nothing_reaches_is_any_class_by_its_trial():
+    data = citations()
+    data.edge_index = data.edge_index[:, :0]
+    predicted = train(data, {**HOW, "unreached": "any"}, [0, 1])
+    known = data.train_mask
+    assert torch.equal(predicted[:, known], data.y[known].expand(2, -1))
+    assert not torch.equal(predicted[0], predicted[1])
+    assert torch.equal(predicted[1], train(data, {**HOW, "unreached": "any"}, [1])[0])
