@@ -32,7 +32,7 @@ def train(
             best, most = scores, right
         if tell is not None:
             tell(done / max(how["rounds"], 1))
-    return classes(best, seeds, how["unreached"])
+    return classes(best, len(seeds))
 
 
 def bootstrapped(S: sp.csr_matrix, hot: np.ndarray, how: Mapping[str, Any]) -> Iterator[np.ndarray]:

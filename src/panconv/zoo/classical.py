@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import scipy.sparse as sp
 import torch
@@ -36,21 +34,15 @@ def labels(data: Data) -> tuple[np.ndarray, np.ndarray]:
     return nodes, hot
 
 
-def classes(scores: np.ndarray, seeds: Sequence[int], unreached: str = "commonest") -> Tensor:
-    """The class of the largest score, by trial, (S, N).
+def classes(scores: np.ndarray, trials: int) -> Tensor:
+    """The class of the largest score, the same for each trial, (S, N).
 
     Args:
-        scores: (N, C), not negative.
-        seeds: one a trial.
-        unreached: what a node gets that no label has reached, all its scores 0: the class that is the "commonest" among
-            the others, or "any", drawn by each trial for itself.
+        scores: (N, C), not negative. A node that no label has reached, all its scores 0, gets the class that is the
+            commonest among the others.
+        trials: S.
     """
     found, reached = scores.argmax(1), scores.any(1)
-    each = np.tile(found, (len(seeds), 1))
-    lost = np.flatnonzero(~reached)
-    if unreached == "any":
-        for row, seed in zip(each, seeds, strict=True):
-            row[lost] = np.random.default_rng(seed).integers(scores.shape[1], size=len(lost))
-    elif reached.any():
-        each[:, lost] = np.bincount(found[reached]).argmax()
-    return torch.from_numpy(each)
+    if reached.any():
+        found[~reached] = np.bincount(found[reached]).argmax()
+    return torch.from_numpy(found).expand(trials, -1)

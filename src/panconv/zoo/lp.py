@@ -23,7 +23,7 @@ def train(
 ) -> Tensor:
     P = operator(data, "D⁻¹A", how["normalize"])
     nodes, hot = labels(data)
-    return classes(propagated(P, hot, nodes, how["steps"], how["alpha"]), seeds)
+    return classes(propagated(P, hot, nodes, how["steps"], how["alpha"]), len(seeds))
 
 
 def propagated(P: sp.csr_matrix, hot: np.ndarray, nodes: np.ndarray, steps: int, alpha: float) -> np.ndarray:

@@ -190,10 +190,9 @@ METHODS: dict[str, Method] = {
             "lead": "score",
             "hold": False,
             "balance": False,
-            "unreached": "commonest",
         },
         {
-            "citeseer": {"steps": 50, "lead": "share", "unreached": "any"},
+            "citeseer": {"steps": 50, "lead": "share"},
             "pubmed": {
                 "alpha": 0.95,
                 "steps": 10,
