@@ -33,6 +33,8 @@ def test_pairs_of_labelled_nodes_share_a_class_where_the_sign_is_positive():
 
 def test_a_trial_draws_what_it_would_alone_and_another_step_other_pairs():
     alone, both = contexts((1,)), contexts()
-    for a, b in zip((*alone.on_walks(9, 1), *alone.by_class(9, 1)), (*both.on_walks(9, 1), *both.by_class(9, 1)), strict=True):
+    for a, b in zip(
+        (*alone.on_walks(9, 1), *alone.by_class(9, 1)), (*both.on_walks(9, 1), *both.by_class(9, 1)), strict=True
+    ):
         assert torch.equal(a[0], b[1])
     assert not torch.equal(both.on_walks(9, 1)[0], both.on_walks(9, 2)[0])

@@ -3,8 +3,7 @@ import torch
 from torch_geometric.data import Data
 
 from panconv.walkers import KINDS
-from panconv.zoo import METHODS, trainer
-from panconv.zoo import deepwalk, node2vec
+from panconv.zoo import METHODS, deepwalk, node2vec, trainer
 
 SMALL = {"dimension": 8, "length": 10, "walks": 5, "window": 3, "epochs": 20, "batch": 40, "lr": 0.05}
 
@@ -51,7 +50,9 @@ def test_the_walk_of_maximal_entropy_is_another():
 
 def test_the_methods_differ_in_their_walks_and_losses(monkeypatch):
     seen = []
-    monkeypatch.setattr(deepwalk, "embedded", lambda walk, starts, how, seeds, tell: seen.append((walk, how)) or made(seeds))
+    monkeypatch.setattr(
+        deepwalk, "embedded", lambda walk, starts, how, seeds, tell: seen.append((walk, how)) or made(seeds)
+    )
 
     def made(seeds):
         return torch.randn(len(seeds), 22, 4, generator=torch.Generator().manual_seed(0))

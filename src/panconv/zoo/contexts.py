@@ -27,9 +27,7 @@ class Contexts:
         seed: of each trial, (S,).
     """
 
-    def __init__(
-        self, paths: Tensor, known: Tensor, y: Tensor, num_nodes: int, positives: float, seed: Tensor
-    ) -> None:
+    def __init__(self, paths: Tensor, known: Tensor, y: Tensor, num_nodes: int, positives: float, seed: Tensor) -> None:
         self.paths, self.num_nodes, self.positives, self.seed = paths, num_nodes, positives, seed
         y, order = torch.sort(y, stable=True)
         self.known, self.y = known[order], y

@@ -36,7 +36,10 @@ def train(
     everything = Inputs(x, torch.arange(len(x), device=device))
     some = Inputs(x[known], known)
     contexts = _contexts(data, how, seed, known, target, device)
-    groups = [{"params": model.classifier, "weight_decay": how["weight_decay"]}, {"params": model.embed, "lr": how["embed_lr"]}]
+    groups = [
+        {"params": model.classifier, "weight_decay": how["weight_decay"]},
+        {"params": model.embed, "lr": how["embed_lr"]},
+    ]
     supervised = torch.optim.Adam(groups, lr=how["lr"], fused=True)
     graph = torch.optim.Adam(model.embedder, lr=how["context_lr"], fused=True)
     kept = Kept(y[val], val, len(seeds), len(x))
@@ -67,9 +70,7 @@ def train(
     return kept.classes.cpu()
 
 
-def _contexts(
-    data: Data, how: Mapping[str, Any], seed: Tensor, known: Tensor, target: Tensor, device: str
-) -> Contexts:
+def _contexts(data: Data, how: Mapping[str, Any], seed: Tensor, known: Tensor, target: Tensor, device: str) -> Contexts:
     walk = first_order(data, "generic", device)
     paths = walks(walk, leaving(walk), how["path"] + 1, how["walks"], seed)
     return Contexts(paths, known, target, data.num_nodes, 1 / (1 + how["negatives"]), seed)
@@ -89,7 +90,7 @@ class Inputs:
 class Planetoid:
     """The parameters of S trials, and the two losses' scores.
 
-    `classifier` is what the supervised loss trains, the embeddings with it; `embedder` what the context loss does.
+    `classifier` and `embed` are what the supervised loss trains; `embedder` what the context loss does.
     """
 
     def __init__(self, how: Mapping[str, Any], N: int, inputs: int, classes: int, seed: Tensor) -> None:
@@ -106,7 +107,7 @@ class Planetoid:
             bias = torch.zeros(S, 1, columns, device=seed.device, requires_grad=True)
             return random(rows, columns, (6 / (rows + columns)) ** 0.5), bias
 
-        self.embed = layer(inputs, d) if self.inductive else (random(N, d, 0.5 / d),)
+        self.embed: tuple[Tensor, ...] = layer(inputs, d) if self.inductive else (random(N, d, 0.5 / d),)
         self.context = torch.zeros(S, N, d, device=seed.device, requires_grad=True)
         self.of_features, self.of_embedding = layer(inputs, hidden), layer(d, hidden)
         self.top = layer(2 * hidden, classes)
@@ -137,7 +138,7 @@ class Planetoid:
 
 
 class Kept:
-    """The classes each trial predicted when its validation accuracy was best."""
+    """The classes each trial predicted when its validation accuracy was best, the last time of those."""
 
     def __init__(self, y: Tensor, val: Tensor, S: int, N: int) -> None:
         self.y, self.val = y, val
@@ -147,5 +148,5 @@ class Kept:
     def look(self, scores: Tensor) -> None:
         classes = scores.argmax(-1)
         accuracy = (classes[:, self.val] == self.y).float().mean(1)
-        self.classes = torch.where((accuracy > self.best).unsqueeze(1), classes, self.classes)
+        self.classes = torch.where((accuracy >= self.best).unsqueeze(1), classes, self.classes)
         self.best = torch.maximum(accuracy, self.best)

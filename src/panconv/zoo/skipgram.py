@@ -28,7 +28,8 @@ _POWER = 0.75
 class Walker(Protocol):
     """What walks come from: a `RandomWalk` or a `SecondOrderWalk`."""
 
-    num_nodes: int
+    @property
+    def num_nodes(self) -> int: ...
 
     def sample(self, starts: Tensor, steps: int, seed: int = 0) -> Tensor: ...
 
@@ -38,19 +39,19 @@ Loss = Callable[[Tensor, Tensor, int], Tensor]
 
 
 def embedded(
-    walk: Any, starts: Tensor, how: Mapping[str, Any], seeds: Sequence[int], tell: Tell | None = None
+    walk: Walker, starts: Tensor, how: Mapping[str, Any], seeds: Sequence[int], tell: Tell | None = None
 ) -> Tensor:
     """Vectors of the nodes for S trials, (S, N, dimension), by Adam with a rate that falls to 0.
 
     Args:
-        walk: a `Walker`.
+        walk: what the walks are drawn from.
         starts: the nodes that walks start from, on the device; the vectors of nodes that no walk meets stay at random.
         how: dimension, length (nodes a walk), walks (from each node), window, epochs (over the walks), batch (walks a
             step), lr, and loss: "hierarchical" or "negative", the latter with negatives (K).
         seeds: one a trial.
         tell: called with the share that is done.
     """
-    N, S, d = walk.num_nodes, len(seeds), how["dimension"]
+    N, d = walk.num_nodes, how["dimension"]
     seed = torch.tensor(list(seeds), device=starts.device)
     paths = walks(walk, starts, how["length"], how["walks"], seed)  # (S, R, T)
     visits = torch.stack([torch.bincount(each.flatten(), minlength=N) for each in paths])
@@ -70,7 +71,7 @@ def embedded(
     return table.detach()
 
 
-def walks(walk: Any, starts: Tensor, length: int, times: int, seed: Tensor) -> Tensor:
+def walks(walk: Walker, starts: Tensor, length: int, times: int, seed: Tensor) -> Tensor:
     """Walks of so many nodes, from each start so many times, in a random order, (S, times · starts, length)."""
     made = []
     for key in seed:
