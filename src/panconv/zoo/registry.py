@@ -101,8 +101,8 @@ METHODS: dict[str, Method] = {
     "planetoid": Method(
         "Planetoid",
         "Yang, Cohen & Salakhutdinov, Revisiting semi-supervised learning with graph embeddings, ICML 2016",
-        # Adam and few, large steps in place of many small ones by SGD. So trained, a table wants a wider window than the
-        # paper's 3 on a path of 10, which serves the variant "I".
+        # Adam and few, large steps in place of many small ones by SGD. So trained, a table wants a wider window than
+        # the 3 of the paper on a path of 10, which serves the variant "I".
         {
             "variant": "T",
             "dimension": 50,
