@@ -101,7 +101,7 @@ METHODS: dict[str, Method] = {
     "planetoid": Method(
         "Planetoid",
         "Yang, Cohen & Salakhutdinov, Revisiting semi-supervised learning with graph embeddings, ICML 2016",
-        # Adam and few, large steps in place of many small ones by SGD. On Cora a table did better on validation nodes with
+        # Adam and few, large steps in place of many small ones by SGD. On Cora a table did better in validation with
         # wider windows than the paper's 3 on a path of 10; on Citeseer the variant "I" did best with the paper's.
         {
             "variant": "T",
