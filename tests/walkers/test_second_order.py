@@ -29,7 +29,9 @@ def test_the_probabilities_are_those_of_the_definition(graph, kind, p, q):
     Q, (t, v) = second.transition.to_dense(torch.float64), (P > 0).nonzero().T
     assert torch.equal(second._node, torch.cat([torch.arange(N), v]))
     assert not bool(Q[:, :N].any())  # nothing leads back to a start
-    torch.testing.assert_close(Q[:N], torch.zeros(N, N + len(v)).double().index_put_((t, N + torch.arange(len(t))), P[t, v]))
+    torch.testing.assert_close(
+        Q[:N], torch.zeros(N, N + len(v)).double().index_put_((t, N + torch.arange(len(t))), P[t, v])
+    )
     by_node = torch.zeros(len(t), N, dtype=torch.float64).index_add(1, v, Q[N:, N:])
     torch.testing.assert_close(by_node, exact(P, p, q)[t, v], rtol=1e-12, atol=1e-14)
     onwards = Q[N:, N:].nonzero()

@@ -1,32 +1,43 @@
-"""Logistic regression side by side: the penalties are tried apart, and validation nodes choose."""
-
 import torch
+import torch.nn.functional as F
 
-from panconv.zoo.logistic import logistic
-
-
-def problem(N=200, D=8):
-    x = torch.randn(3, N, D)
-    y = (x[0, :, 0] + 0.5 * x[0, :, 1] > 0).long()
-    x[1], x[2] = x[0] @ torch.linalg.qr(torch.randn(D, D))[0], torch.randn(N, D)  # turned; of no use
-    train, val = torch.arange(N) < 60, (torch.arange(N) >= 60) & (torch.arange(N) < 120)
-    return x, y, train, val
+from panconv.zoo.logistic import classified, solved
 
 
-def test_it_learns_what_there_is_to_learn():
-    x, y, train, val = problem()
-    right = (logistic(x, y, train, val, (0.0, 0.01), 300) == y)[:, 120:].float().mean(1)
-    assert right[0] > 0.9 and right[1] > 0.9 and right[2] < 0.75
+def clouds(S=3, n=40, d=5):
+    generator = torch.Generator().manual_seed(0)
+    y = torch.arange(n) % 3
+    return torch.randn(S, n, d, generator=generator) + 1.5 * F.one_hot(y, d), y
 
 
-def test_a_trial_is_the_same_alone_and_test_labels_are_not_looked_at():
-    x, y, train, val = problem()
-    together = logistic(x, y, train, val, (0.0, 0.1), 100)
-    hidden = y.where(train | val, -1)
-    assert torch.equal(logistic(x[1:2], hidden, train, val, (0.0, 0.1), 100)[0], together[1])
+def test_the_slope_is_zero_where_it_ends():
+    z, y = clouds()
+    z = z.double()
+    strengths = [0.1, 1.0, 10.0]
+    square = torch.eye(6, dtype=torch.float64)[None, :, :-1].repeat(3, 1, 1)  # its scores give back weights and bias
+    scores = solved(z, y, strengths, 3000, torch.cat([square, z], 1))
+    bias = scores[:, :, 5:6]
+    W = scores[:, :, :5] - bias
+    for g, C in enumerate(strengths):
+        residual = scores[:, g, 6:].softmax(-1) - F.one_hot(y)
+        torch.testing.assert_close(C * z.mT @ residual + W[:, g], torch.zeros(3, 5, 3).double(), rtol=0, atol=1e-6)
+        torch.testing.assert_close(residual.sum(1), torch.zeros(3, 3).double(), rtol=0, atol=1e-6)  # the bias is free
 
 
-def test_validation_nodes_choose_the_penalty():
-    x, y, train, val = problem()
-    chosen = logistic(x[:1], y, train, val, (1e4, 0.0), 300)  # the first allows nothing
-    assert torch.equal(chosen, logistic(x[:1], y, train, val, (0.0,), 300))
+def test_a_trial_does_not_feel_the_others():
+    z, y = clouds()
+    train = torch.arange(40) < 20
+    together = classified(z, y, train, ~train)
+    assert torch.equal(together[1:2], classified(z[1:2], y, train, ~train))
+    assert (together == y).float().mean() > 0.7
+
+
+def test_the_strength_is_chosen_on_validation_nodes_and_no_others_are_looked_at():
+    z, y = clouds()
+    train, val = torch.arange(40) < 12, (torch.arange(40) >= 12) & (torch.arange(40) < 30)
+    strengths = [0.001, 0.1, 100.0]
+    each = torch.stack([classified(z, y, train, val, [C]) for C in strengths], 1)  # (S, G, N)
+    best = (each == y)[:, :, val].sum(-1).argmax(1)
+    assert len(best.unique()) > 1
+    hidden = torch.where(train | val, y, -1)
+    assert torch.equal(classified(z, hidden, train, val, strengths), each[torch.arange(3), best])

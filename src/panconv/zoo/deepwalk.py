@@ -6,18 +6,26 @@ the walks are those of maximal entropy. Perozzi, Al-Rfou & Skiena, DeepWalk, KDD
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 from torch_geometric.data import Data
 
 from panconv.graph import Adjacency
 from panconv.walkers.walk import RandomWalk, walk_named
 from panconv.zoo.logistic import classified
-from panconv.zoo.skipgram import embedded
+from panconv.zoo.skipgram import Walker, embedded
 from panconv.zoo.stack import Tell
+
+# What logistic regression is given of the vectors (S, N, d).
+SCALES: dict[str, Callable[[Tensor], Tensor]] = {
+    "none": lambda z: z,
+    "unit": lambda z: F.normalize(z, dim=-1),
+    "standard": lambda z: (z - z.mean(1, keepdim=True)) / z.std(1, keepdim=True),
+}
 
 
 def train(
@@ -39,7 +47,7 @@ def leaving(walk: RandomWalk) -> Tensor:
 
 
 def from_walks(
-    walk: Any,
+    walk: Walker,
     starts: Tensor,
     data: Data,
     how: Mapping[str, Any],
@@ -48,6 +56,6 @@ def from_walks(
     tell: Tell | None = None,
 ) -> Tensor:
     """Vectors from walks, and classes from vectors, (S, N)."""
-    z = embedded(walk, starts, how, seeds, tell)
+    z = SCALES[how["scale"]](embedded(walk, starts, how, seeds, tell))
     y, train, val = (each.to(device) for each in (data.y, data.train_mask, data.val_mask))
     return classified(z, y, train, val).cpu()

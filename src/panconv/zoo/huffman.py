@@ -17,8 +17,8 @@ def huffman(count: Tensor) -> tuple[Tensor, Tensor]:
         count: how heavy each leaf is, (N,) of positive integers, on the CPU; N ≥ 2.
 
     Returns:
-        The inner nodes on the way, 0 … N − 2, (N, D) int64, and the turn taken at each, ±1, (N, D) float32. Shorter ways
-        than the longest are filled up with node 0 and turn 0.
+        The inner nodes on the way, 0 … N − 2, (N, D) int64, and the turn taken at each, ±1, (N, D) float32. Ways that
+        are shorter than the longest are filled up with node 0 and turn 0.
     """
     parent, turn = _joined(count)
     N = count.numel()

@@ -1,4 +1,4 @@
-"""Logistic regression on given vectors, for S trials and several strengths at once, min ½‖W‖² + C·Σ −log softmax(Wz + b).
+"""Logistic regression on given vectors, for S trials and several strengths at once: ½‖W‖² + C·Σ −log softmax(Wz + b)_y.
 
 As liblinear and scikit-learn state it (the bias is not held back). Nesterov's accelerated gradient, whose step is known
 from the largest singular value, so that a trial does not feel the others; C is the one of the best validation accuracy.

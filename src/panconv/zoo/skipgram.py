@@ -28,50 +28,50 @@ _POWER = 0.75
 class Walker(Protocol):
     """What walks come from: a `RandomWalk` or a `SecondOrderWalk`."""
 
-    num_nodes: int
+    @property
+    def num_nodes(self) -> int: ...
 
     def sample(self, starts: Tensor, steps: int, seed: int = 0) -> Tensor: ...
 
 
-# From the vectors of walks (S·B, T, d), the walks (S, B, T), their nodes counted through the trials, and the step.
+# From the vectors of walks (S, B, T, d), the walks (S, B, T), and the number of the step.
 Loss = Callable[[Tensor, Tensor, int], Tensor]
 
 
 def embedded(
-    walk: Any, starts: Tensor, how: Mapping[str, Any], seeds: Sequence[int], tell: Tell | None = None
+    walk: Walker, starts: Tensor, how: Mapping[str, Any], seeds: Sequence[int], tell: Tell | None = None
 ) -> Tensor:
     """Vectors of the nodes for S trials, (S, N, dimension), by Adam with a rate that falls to 0.
 
     Args:
-        walk: a `Walker`.
+        walk: what the walks are drawn from.
         starts: the nodes that walks start from, on the device; the vectors of nodes that no walk meets stay at random.
         how: dimension, length (nodes a walk), walks (from each node), window, epochs (over the walks), batch (walks a
             step), lr, and loss: "hierarchical" or "negative", the latter with negatives (K).
         seeds: one a trial.
         tell: called with the share that is done.
     """
-    N, S, d = walk.num_nodes, len(seeds), how["dimension"]
+    N, d = walk.num_nodes, how["dimension"]
     seed = torch.tensor(list(seeds), device=starts.device)
     paths = walks(walk, starts, how["length"], how["walks"], seed)  # (S, R, T)
-    offset = torch.arange(S, device=starts.device).reshape(S, 1, 1) * N
-    visits = torch.bincount((paths + offset).flatten(), minlength=S * N).reshape(S, N)
-    table = ((uniform(keys(seed, _START), (N, d)) - 0.5) / d).flatten(0, 1).requires_grad_()  # (S·N, d)
+    visits = torch.stack([torch.bincount(each.flatten(), minlength=N) for each in paths])
+    table = ((uniform(keys(seed, _START), (N, d)) - 0.5) / d).requires_grad_()  # (S, N, d)
     loss, others = LOSSES[how["loss"]](visits, d, seed, how)
     optimizer = torch.optim.Adam([table, others], lr=how["lr"], fused=True)
     batches = -(-paths.size(1) // how["batch"])
     steps = how["epochs"] * batches
     for step in range(steps):
         optimizer.param_groups[0]["lr"] = how["lr"] * (1 - step / steps)
-        batch = paths[:, step % batches :: batches] + offset
+        batch = paths[:, step % batches :: batches]
         optimizer.zero_grad()
-        loss(F.embedding(batch, table).flatten(0, 1), batch, step).backward()
+        loss(lookup(table, batch), batch, step).backward()
         optimizer.step()
         if tell is not None:
             tell((step + 1) / steps)
-    return table.detach().reshape(S, N, d)
+    return table.detach()
 
 
-def walks(walk: Any, starts: Tensor, length: int, times: int, seed: Tensor) -> Tensor:
+def walks(walk: Walker, starts: Tensor, length: int, times: int, seed: Tensor) -> Tensor:
     """Walks of so many nodes, from each start so many times, in a random order, (S, times · starts, length)."""
     made = []
     for key in seed:
@@ -88,42 +88,59 @@ def nearness(length: int, window: int, device: torch.device) -> Tensor:
 
 
 def negative(visits: Tensor, d: int, seed: Tensor, how: Mapping[str, Any]) -> tuple[Loss, Tensor]:
-    """Negative sampling, and the vectors of the nodes as contexts. All places of a walk share what is drawn."""
+    """Negative sampling, and the vectors of the nodes as contexts."""
     S, N = visits.shape
-    context = torch.zeros(S * N, d, device=visits.device, requires_grad=True)
+    context = torch.zeros(S, N, d, device=visits.device, requires_grad=True)
     share = visits.double() ** _POWER
     ends = (share.cumsum(1) / share.sum(1, keepdim=True)).float()  # (S, N)
     near = nearness(how["length"], how["window"], visits.device)
-    drawn = how["length"]  # a walk
-    weight = near.sum(1, keepdim=True) * how["negatives"] / drawn  # each pair has K, though fewer are drawn
-    offset = torch.arange(S, device=visits.device).reshape(S, 1, 1) * N
 
     def loss(u: Tensor, batch: Tensor, step: int) -> Tensor:
-        at = uniform(keys(seed, _DRAW, step), (batch.size(1) * drawn,))
-        drawn_nodes = torch.searchsorted(ends, at, right=True).clamp(max=N - 1).reshape(S, -1, drawn) + offset
-        v, noise = (F.embedding(nodes, context).flatten(0, 1) for nodes in (batch, drawn_nodes))
-        met = (F.logsigmoid(u @ v.mT) * near).sum()
-        return -met - (F.logsigmoid(-(u @ noise.mT)) * weight).sum()
+        chance = uniform(keys(seed, _DRAW, step), (batch[0].numel(),))  # as many as there are places
+        drawn = torch.searchsorted(ends, chance, right=True).clamp(max=N - 1).reshape(batch.shape)
+        return contrast(u, lookup(context, batch), lookup(context, drawn), near, how["negatives"])
 
     return loss, context
+
+
+def contrast(u: Tensor, v: Tensor, noise: Tensor, near: Tensor, negatives: float) -> Tensor:
+    """−Σ log σ(uᵀv) over the pairs of each walk, and so many log σ(−uᵀn) for each.
+
+    All places of a walk share the nodes that are drawn for it.
+
+    Args:
+        u, v: vectors of the walks' nodes, and as contexts, (S, B, T, d).
+        noise: context vectors of the nodes that are drawn, (S, B, Q, d).
+        near: how much a pair of places counts, (T, T).
+        negatives: K.
+    """
+    weight = near.sum(1, keepdim=True) * negatives / noise.size(-2)
+    return -(F.logsigmoid(u @ v.mT) * near).sum() - (F.logsigmoid(-(u @ noise.mT)) * weight).sum()
+
+
+def lookup(table: Tensor, nodes: Tensor) -> Tensor:
+    """Each trial's vectors of its nodes, (S, …, d), from tables (S, N, d) and nodes (S, …)."""
+    S, N, _ = table.shape
+    trial = torch.arange(S, device=nodes.device).reshape(S, *[1] * (nodes.dim() - 1)) * N
+    return F.embedding(nodes + trial, table.flatten(0, 1))
 
 
 def hierarchical(visits: Tensor, d: int, seed: Tensor, how: Mapping[str, Any]) -> tuple[Loss, Tensor]:
     """Hierarchical softmax over a Huffman tree of each trial, and the vectors of the trees' inner nodes."""
     S, N = visits.shape
-    inner = torch.zeros(S * (N - 1), d, device=visits.device, requires_grad=True)
+    inner = torch.zeros(S, N - 1, d, device=visits.device, requires_grad=True)
     trees = [huffman(count.clamp(min=1)) for count in visits.cpu()]
     depth = max(way.size(1) for way, _ in trees)
     way, turn = (
-        torch.cat([F.pad(tree[part], (0, depth - tree[part].size(1))) for tree in trees]).to(visits.device)
+        torch.stack([F.pad(tree[part], (0, depth - tree[part].size(1))) for tree in trees]).to(visits.device)
         for part in (0, 1)
-    )  # (S·N, D)
-    way += torch.arange(S, device=way.device).repeat_interleave(N).unsqueeze(1) * (N - 1)
+    )  # (S, N, D)
+    trial = torch.arange(S, device=visits.device).reshape(S, 1, 1)
     near = nearness(how["length"], how["window"], visits.device).repeat_interleave(depth, 1)  # (T, T·D)
 
     def loss(u: Tensor, batch: Tensor, step: int) -> Tensor:
-        theta = F.embedding(way[batch], inner).reshape(len(u), -1, d)  # (S·B, T·D, d)
-        side = turn[batch].reshape(len(u), 1, -1)
+        theta = lookup(inner, way[trial, batch]).flatten(2, 3)  # (S, B, T·D, d)
+        side = turn[trial, batch].flatten(2).unsqueeze(2)  # (S, B, 1, T·D)
         return -(F.logsigmoid(side * (u @ theta.mT)) * (near * side.abs())).sum()
 
     return loss, inner
