@@ -54,7 +54,8 @@ def test_training_uses_the_graph_and_follows_the_seed(name, normalize):
     data = two_rings()
     if not normalize:
         data.edge_weight = torch.rand(data.edge_index.size(1)) + 5  # an operator with a spectrum of its own
-    how = {**METHODS[name].settings, "normalize": normalize, "epochs": 30, "hidden": 8, "filter": 16, "steps": 8}
+    how = {**METHODS[name].settings, "normalize": normalize, "epochs": 15, "hidden": 8, "filter": 16, "steps": 6}
+    how["weight_decay"] = 5e-4
     both = trainer(name)(data, how, [3, 4])
     assert both.shape == (2, 40)
     assert (both == data.truth)[:, data.y < 0].float().mean() > 0.8

@@ -58,17 +58,26 @@ class Affinity(nn.Module):
 
 
 class Filters(nn.Module):
-    """A symmetric matrix (K, K) a long scale, by a network on that power of T."""
+    """A symmetric matrix (K, K) a long scale p: T^(p/2)·(I + F)·T^(p/2), with F by a network on that power of T.
+
+    Lanczos starts from a random vector, which the powers forget and a network on T alone would not: with F by itself
+    the layer learns the training nodes by heart from the noise in Q. The network starts from F = 0, and F, with K
+    columns that move together, is divided by K.
+    """
 
     def __init__(self, steps: int, long: Sequence[int], width: int) -> None:
         super().__init__()
         self.long, K = tuple(long), steps * steps
         self.maps = nn.ModuleList(nn.Sequential(nn.Linear(K, width), nn.ReLU(), nn.Linear(width, K)) for _ in long)
+        for f in self.maps:
+            nn.init.zeros_(f[2].weight)
+            nn.init.zeros_(f[2].bias)
 
     def forward(self, T: Tensor) -> Tensor:
-        powers = [torch.linalg.matrix_power(T, p).flatten() for p in self.long]
-        made = torch.stack([f(power).unflatten(0, T.shape) for f, power in zip(self.maps, powers, strict=True)])
-        return (made + made.mT) / 2  # (E, K, K)
+        powers = torch.stack([torch.linalg.matrix_power(T, p) for p in self.long])  # (E, K, K)
+        halves = torch.stack([torch.linalg.matrix_power(T, p // 2) for p in self.long])
+        made = torch.stack([f(power.flatten()) for f, power in zip(self.maps, powers, strict=True)]).view_as(powers)
+        return powers + halves @ ((made + made.mT) / (2 * T.size(0))) @ halves
 
 
 class AdaLanczosNet(nn.Module):
@@ -82,10 +91,11 @@ class AdaLanczosNet(nn.Module):
         self.filters = Filters(self.steps, how["long"], how["filter"])
         self.first = Scales(inputs, how["hidden"], M, how["short"], len(how["long"]))
         self.second = Scales(how["hidden"], classes, M, how["short"], len(how["long"]))
-        self.drop_input, self.drop_hidden = Dropout(how["dropout"]), Dropout(how["dropout"])
+        self.drop_input, self.drop_hidden, self.drop_kernel = (Dropout(how["dropout"]) for _ in range(3))
 
     def forward(self, x: Tensor, adj: Adjacency) -> Tensor:
-        found = lanczos(self.affinity(x), self.start, self.steps)
+        # Dropout here too: a kernel that sees all of x each time learns the training nodes by heart.
+        found = lanczos(self.affinity(self.drop_kernel(x)), self.start, self.steps)
         G = self.filters(found.tridiagonal())
         x = F.relu(self.first(self.drop_input(x), found.Q, G))
         return self.second(self.drop_hidden(x), found.Q, G)

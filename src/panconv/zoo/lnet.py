@@ -32,7 +32,9 @@ class LanczosLayer(nn.Module):
         self.vectors = pairs.vectors.float()
         self.powers = torch.stack([pairs.values**p for p in how["long"]], dim=1).float()  # (K, E)
         E = len(how["long"])
-        self.filter = nn.Sequential(nn.Linear(E, how["filter"]), nn.ReLU(), nn.Linear(how["filter"], E))
+        # Without a bias f(0) = 0: Ritz vectors that the powers forget are mostly the noise of Lanczos' random start.
+        wide = nn.Linear(E, how["filter"], bias=False), nn.ReLU(), nn.Linear(how["filter"], E, bias=False)
+        self.filter = nn.Sequential(*wide)
 
     def forward(self, x: Tensor) -> Tensor:
         return self.scales(x, self.vectors, torch.diag_embed(self.filter(self.powers).T))
