@@ -69,7 +69,8 @@ def test_a_filter_is_a_symmetric_change_of_the_power_itself():
     assert torch.allclose(filters(T), powers, atol=1e-6)
     torch.nn.init.normal_(filters.maps[1][2].weight)
     G = filters(T)
-    assert torch.allclose(G, G.mT, atol=1e-5) and torch.allclose(G[0], powers[0], atol=1e-6)
+    assert torch.allclose(G, G.mT, atol=1e-5)
+    assert torch.allclose(G[0], powers[0], atol=1e-6)
     assert not torch.allclose(G[1], powers[1], atol=1e-4)
 
 

@@ -16,7 +16,8 @@ def problem(N=200, D=8):
 def test_it_learns_what_there_is_to_learn():
     x, y, train, val = problem()
     right = (logistic(x, y, train, val, (0.0, 0.01), 300) == y)[:, 120:].float().mean(1)
-    assert right[0] > 0.9 and right[1] > 0.9 and right[2] < 0.75
+    assert right[:2].min() > 0.9
+    assert right[2] < 0.75
 
 
 def test_a_trial_is_the_same_alone_and_test_labels_are_not_looked_at():

@@ -1,7 +1,7 @@
 """AdaLNet: LanczosNet on a graph whose weights are learned, with gradients through Lanczos.
 
-Sᵢⱼ ∝ exp(−‖e(xᵢ) − e(xⱼ)‖²/σ²) on the edges, with a trained embedding e; X' = [ÂˢX …, Q·f(T¹⁰)·QᵀX …]·W with the basis Q and
-the tridiagonal T of Lanczos on S, without eigenvectors. Liao, Zhao, Urtasun & Zemel, LanczosNet, ICLR 2019.
+Sᵢⱼ ∝ exp(−‖e(xᵢ) − e(xⱼ)‖²/σ²) on the edges, with a trained embedding e; X' = [ÂˢX …, Q·f(T¹⁰)·QᵀX …]·W with the basis
+Q and the tridiagonal T of Lanczos on S, without eigenvectors. Liao, Zhao, Urtasun & Zemel, LanczosNet, ICLR 2019.
 """
 
 from __future__ import annotations
@@ -18,22 +18,9 @@ from panconv.csr import CSR
 from panconv.graph import Adjacency
 from panconv.nn import Dropout
 from panconv.spectral import lanczos
-from panconv.spmm import spmm
 from panconv.zoo.scales import Scales, start
 from panconv.zoo.stack import Tell, fitted
-from panconv.zoo.symmetric import symmetric
-
-
-class Learned:
-    """A symmetric operator with trained values, as Lanczos takes it."""
-
-    is_symmetric = True
-
-    def __init__(self, entries: CSR) -> None:
-        self.entries, self.shape = entries, (entries.crow.numel() - 1,) * 2
-
-    def __matmul__(self, x: Tensor) -> Tensor:
-        return spmm(self.entries, self.entries, x)
+from panconv.zoo.symmetric import Symmetric, symmetric
 
 
 class Affinity(nn.Module):
@@ -47,14 +34,14 @@ class Affinity(nn.Module):
         self.M, self.row, self.col = M, M.row(), M.col.long()
         self.embedding = nn.Sequential(nn.Linear(inputs, hidden), nn.ReLU(), nn.Linear(hidden, hidden))
 
-    def forward(self, x: Tensor) -> Learned:
+    def forward(self, x: Tensor) -> Symmetric:
         e = self.embedding(x)
         distance = (e[self.row] - e[self.col]).square().sum(-1)  # (nnz,)
         weight = self.M.value * torch.exp(-distance / (distance.mean() + torch.finfo(e.dtype).tiny))
         # In magnitude: weights of M may be negative, and the spectrum is then within −1 … 1 all the same.
         sums = torch.zeros_like(e[:, 0]).index_add(0, self.row, weight.abs())
         root = sums.where(sums > 0, 1.0).rsqrt()
-        return Learned(CSR(self.M.crow, self.M.col, weight * root[self.row] * root[self.col]))
+        return Symmetric(CSR(self.M.crow, self.M.col, weight * root[self.row] * root[self.col]))
 
 
 class Filters(nn.Module):
@@ -68,10 +55,11 @@ class Filters(nn.Module):
     def __init__(self, steps: int, long: Sequence[int], width: int) -> None:
         super().__init__()
         self.long, K = tuple(long), steps * steps
-        self.maps = nn.ModuleList(nn.Sequential(nn.Linear(K, width), nn.ReLU(), nn.Linear(width, K)) for _ in long)
-        for f in self.maps:
-            nn.init.zeros_(f[2].weight)
-            nn.init.zeros_(f[2].bias)
+        lasts = [nn.Linear(width, K) for _ in long]
+        for last in lasts:
+            nn.init.zeros_(last.weight)
+            nn.init.zeros_(last.bias)
+        self.maps = nn.ModuleList(nn.Sequential(nn.Linear(K, width), nn.ReLU(), last) for last in lasts)
 
     def forward(self, T: Tensor) -> Tensor:
         powers = torch.stack([torch.linalg.matrix_power(T, p) for p in self.long])  # (E, K, K)

@@ -75,7 +75,7 @@ def embedded(
     seed: int,
     watch: Callable[[Infomax], None] | None = None,
 ) -> Tensor:
-    """The vectors of all nodes, (N, width), by the encoder of the lowest loss; ends when that has not fallen for long."""
+    """The vectors of all nodes, (N, width), by the encoder of the lowest loss."""
     device = a[0].value.device
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)

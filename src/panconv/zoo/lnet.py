@@ -20,7 +20,7 @@ from panconv.nn import Dropout
 from panconv.spectral import Ritz, ritz
 from panconv.zoo.scales import Scales, start
 from panconv.zoo.stack import Tell, fitted
-from panconv.zoo.symmetric import matrix, symmetric
+from panconv.zoo.symmetric import Symmetric, symmetric
 
 
 class LanczosLayer(nn.Module):
@@ -59,7 +59,7 @@ def train(
     adj = Adjacency.of(data.edge_index, getattr(data, "edge_weight", None), data.num_nodes).to(device)
     M = symmetric(adj, "Â" if how["normalize"] else None)
     with torch.no_grad():
-        pairs = ritz(matrix(M), start(adj.num_nodes, adj.device).double(), min(how["steps"], adj.num_nodes))
+        pairs = ritz(Symmetric(M), start(adj.num_nodes, adj.device).double(), min(how["steps"], adj.num_nodes))
     single = CSR(M.crow, M.col, M.value.float())
 
     def make(inputs: int, classes: int) -> nn.Module:
