@@ -1,7 +1,9 @@
-"""A small graph whose classes the edges tell and the features do not."""
+"""Small graphs made of circles."""
 
 import torch
 from torch_geometric.data import Data
+
+from panconv import Adjacency
 
 
 def two_rings():
@@ -16,3 +18,10 @@ def two_rings():
     y = truth.where(train | val, -1)
     edges = torch.cat([edges, edges.flip(0)], dim=1)
     return Data(torch.eye(40), edges, y=y, train_mask=train, val_mask=val, truth=truth)
+
+
+def ring(N, chords=0):
+    """A cycle with some chords, undirected."""
+    node = torch.arange(N)
+    edges = torch.cat([torch.stack([node, (node + 1) % N]), torch.randint(N, (2, chords))], dim=1)
+    return Adjacency.of(torch.cat([edges, edges.flip(0)], dim=1), None, N)

@@ -1,7 +1,7 @@
 """AdaLNet: LanczosNet on a graph whose weights are learned, with gradients through Lanczos.
 
-Sᵢⱼ ∝ exp(−‖e(xᵢ) − e(xⱼ)‖²/σ²) on the edges, with a trained embedding e; X' = [ÂˢX …, Q·f(T¹⁰)·QᵀX …]·W with the basis Q and
-the tridiagonal T of Lanczos on S, without eigenvectors. Liao, Zhao, Urtasun & Zemel, LanczosNet, ICLR 2019.
+Sᵢⱼ ∝ exp(−‖e(xᵢ) − e(xⱼ)‖²/σ²) on the edges, with a trained embedding e; X' = [ÂˢX …, Q·f(T¹⁰)·QᵀX …]·W with the basis
+Q and the tridiagonal T of Lanczos on S, without eigenvectors. Liao, Zhao, Urtasun & Zemel, LanczosNet, ICLR 2019.
 """
 
 from __future__ import annotations
@@ -18,22 +18,9 @@ from panconv.csr import CSR
 from panconv.graph import Adjacency
 from panconv.nn import Dropout
 from panconv.spectral import lanczos
-from panconv.spmm import spmm
 from panconv.zoo.scales import Scales, start
 from panconv.zoo.stack import Tell, fitted
-from panconv.zoo.symmetric import symmetric
-
-
-class Learned:
-    """A symmetric operator with trained values, as Lanczos takes it."""
-
-    is_symmetric = True
-
-    def __init__(self, entries: CSR) -> None:
-        self.entries, self.shape = entries, (entries.crow.numel() - 1,) * 2
-
-    def __matmul__(self, x: Tensor) -> Tensor:
-        return spmm(self.entries, self.entries, x)
+from panconv.zoo.symmetric import Symmetric, symmetric
 
 
 class Affinity(nn.Module):
@@ -47,28 +34,38 @@ class Affinity(nn.Module):
         self.M, self.row, self.col = M, M.row(), M.col.long()
         self.embedding = nn.Sequential(nn.Linear(inputs, hidden), nn.ReLU(), nn.Linear(hidden, hidden))
 
-    def forward(self, x: Tensor) -> Learned:
+    def forward(self, x: Tensor) -> Symmetric:
         e = self.embedding(x)
         distance = (e[self.row] - e[self.col]).square().sum(-1)  # (nnz,)
         weight = self.M.value * torch.exp(-distance / (distance.mean() + torch.finfo(e.dtype).tiny))
         # In magnitude: weights of M may be negative, and the spectrum is then within −1 … 1 all the same.
         sums = torch.zeros_like(e[:, 0]).index_add(0, self.row, weight.abs())
         root = sums.where(sums > 0, 1.0).rsqrt()
-        return Learned(CSR(self.M.crow, self.M.col, weight * root[self.row] * root[self.col]))
+        return Symmetric(CSR(self.M.crow, self.M.col, weight * root[self.row] * root[self.col]))
 
 
 class Filters(nn.Module):
-    """A symmetric matrix (K, K) a long scale, by a network on that power of T."""
+    """A symmetric matrix (K, K) a long scale p: T^(p/2)·(I + F)·T^(p/2), with F by a network on that power of T.
+
+    Lanczos starts from a random vector, which the powers forget and a network on T alone would not: with F by itself
+    the layer learns the training nodes by heart from the noise in Q. The network starts from F = 0, and F, with K
+    columns that move together, is divided by K.
+    """
 
     def __init__(self, steps: int, long: Sequence[int], width: int) -> None:
         super().__init__()
         self.long, K = tuple(long), steps * steps
-        self.maps = nn.ModuleList(nn.Sequential(nn.Linear(K, width), nn.ReLU(), nn.Linear(width, K)) for _ in long)
+        lasts = [nn.Linear(width, K) for _ in long]
+        for last in lasts:
+            nn.init.zeros_(last.weight)
+            nn.init.zeros_(last.bias)
+        self.maps = nn.ModuleList(nn.Sequential(nn.Linear(K, width), nn.ReLU(), last) for last in lasts)
 
     def forward(self, T: Tensor) -> Tensor:
-        powers = [torch.linalg.matrix_power(T, p).flatten() for p in self.long]
-        made = torch.stack([f(power).unflatten(0, T.shape) for f, power in zip(self.maps, powers, strict=True)])
-        return (made + made.mT) / 2  # (E, K, K)
+        powers = torch.stack([torch.linalg.matrix_power(T, p) for p in self.long])  # (E, K, K)
+        halves = torch.stack([torch.linalg.matrix_power(T, p // 2) for p in self.long])
+        made = torch.stack([f(power.flatten()) for f, power in zip(self.maps, powers, strict=True)]).view_as(powers)
+        return powers + halves @ ((made + made.mT) / (2 * T.size(0))) @ halves
 
 
 class AdaLanczosNet(nn.Module):
@@ -82,10 +79,11 @@ class AdaLanczosNet(nn.Module):
         self.filters = Filters(self.steps, how["long"], how["filter"])
         self.first = Scales(inputs, how["hidden"], M, how["short"], len(how["long"]))
         self.second = Scales(how["hidden"], classes, M, how["short"], len(how["long"]))
-        self.drop_input, self.drop_hidden = Dropout(how["dropout"]), Dropout(how["dropout"])
+        self.drop_input, self.drop_hidden, self.drop_kernel = (Dropout(how["dropout"]) for _ in range(3))
 
     def forward(self, x: Tensor, adj: Adjacency) -> Tensor:
-        found = lanczos(self.affinity(x), self.start, self.steps)
+        # Dropout here too: a kernel that sees all of x each time learns the training nodes by heart.
+        found = lanczos(self.affinity(self.drop_kernel(x)), self.start, self.steps)
         G = self.filters(found.tridiagonal())
         x = F.relu(self.first(self.drop_input(x), found.Q, G))
         return self.second(self.drop_hidden(x), found.Q, G)

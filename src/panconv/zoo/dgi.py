@@ -20,7 +20,7 @@ from panconv.features import SparseRows
 from panconv.graph import Adjacency
 from panconv.random import keys, words
 from panconv.spmm import spmm
-from panconv.zoo.logistic import logistic
+from panconv.zoo.logistic import classified
 from panconv.zoo.stack import Tell
 
 
@@ -65,7 +65,7 @@ def train(
         if tell is not None:
             tell((done + 1) / len(seeds))
     y, train, val = (t.to(device) for t in (data.y, data.train_mask, data.val_mask))
-    return logistic(torch.stack(vectors), y, train, val, how["decays"], how["steps"])
+    return classified(torch.stack(vectors), y, train, val)
 
 
 def embedded(
@@ -75,7 +75,7 @@ def embedded(
     seed: int,
     watch: Callable[[Infomax], None] | None = None,
 ) -> Tensor:
-    """The vectors of all nodes, (N, width), by the encoder of the lowest loss; ends when that has not fallen for long."""
+    """The vectors of all nodes, (N, width), by the encoder of the lowest loss."""
     device = a[0].value.device
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)

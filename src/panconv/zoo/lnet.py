@@ -20,7 +20,7 @@ from panconv.nn import Dropout
 from panconv.spectral import Ritz, ritz
 from panconv.zoo.scales import Scales, start
 from panconv.zoo.stack import Tell, fitted
-from panconv.zoo.symmetric import matrix, symmetric
+from panconv.zoo.symmetric import Symmetric, symmetric
 
 
 class LanczosLayer(nn.Module):
@@ -32,7 +32,9 @@ class LanczosLayer(nn.Module):
         self.vectors = pairs.vectors.float()
         self.powers = torch.stack([pairs.values**p for p in how["long"]], dim=1).float()  # (K, E)
         E = len(how["long"])
-        self.filter = nn.Sequential(nn.Linear(E, how["filter"]), nn.ReLU(), nn.Linear(how["filter"], E))
+        # Without a bias f(0) = 0: Ritz vectors that the powers forget are mostly the noise of Lanczos' random start.
+        wide = nn.Linear(E, how["filter"], bias=False), nn.ReLU(), nn.Linear(how["filter"], E, bias=False)
+        self.filter = nn.Sequential(*wide)
 
     def forward(self, x: Tensor) -> Tensor:
         return self.scales(x, self.vectors, torch.diag_embed(self.filter(self.powers).T))
@@ -57,7 +59,7 @@ def train(
     adj = Adjacency.of(data.edge_index, getattr(data, "edge_weight", None), data.num_nodes).to(device)
     M = symmetric(adj, "Â" if how["normalize"] else None)
     with torch.no_grad():
-        pairs = ritz(matrix(M), start(adj.num_nodes, adj.device).double(), min(how["steps"], adj.num_nodes))
+        pairs = ritz(Symmetric(M), start(adj.num_nodes, adj.device).double(), min(how["steps"], adj.num_nodes))
     single = CSR(M.crow, M.col, M.value.float())
 
     def make(inputs: int, classes: int) -> nn.Module:

@@ -1,7 +1,7 @@
 """The layer of LanczosNet: each scale has a matrix of its own, short ones as powers, long ones in a Krylov space.
 
-X' = Σₛ Mˢ·X·Wₛ + Σₚ Q·Gₚ·Qᵀ·X·Wₚ, which is the concatenation of all scales through one W; Gₚ (K, K) stands for a power of
-M far beyond what products reach. Liao, Zhao, Urtasun & Zemel, LanczosNet, ICLR 2019.
+X' = Σₛ Mˢ·X·Wₛ + Σₚ Q·Gₚ·Qᵀ·X·Wₚ, which is the concatenation of all scales through one W; Gₚ (K, K) stands for a power
+of M far beyond what products reach. Liao, Zhao, Urtasun & Zemel, LanczosNet, ICLR 2019.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class Scales(nn.Module):
 
     def forward(self, x: Tensor, Q: Tensor, G: Tensor) -> Tensor:
         """x (N, F) → (N, O), with the basis Q (N, K) and a matrix a long scale, G (E, K, K)."""
-        scales, _, O = self.weight.shape
-        parts = (x @ self.weight.transpose(0, 1).flatten(1)).unflatten(1, (scales, O)).unbind(1)
+        scales, _, outputs = self.weight.shape
+        parts = (x @ self.weight.transpose(0, 1).flatten(1)).unflatten(1, (scales, outputs)).unbind(1)
         far = torch.stack(parts[len(self.short) :])  # (E, N, O)
         out = Q @ (G @ (Q.T @ far)).sum(0) + self.bias
         return out + self._near(dict(zip(self.short, parts, strict=False)))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import torch
+from torch import Tensor
 
 from panconv.csr import CSR
 from panconv.graph import Adjacency
 from panconv.random import keys, uniform
 from panconv.spectral import ritz
+from panconv.spmm import spmm
 
 _STEPS = 50  # of Lanczos, after which the largest eigenvalue is known well
 
@@ -27,11 +29,17 @@ def symmetric(adj: Adjacency, base: str | None) -> CSR:
     a, _ = adj.operands(torch.float64)
     start = uniform(keys(torch.zeros((), dtype=torch.long, device=adj.device)), (adj.num_nodes,)).double() - 0.5
     with torch.no_grad():
-        largest = ritz(matrix(a), start, min(_STEPS, adj.num_nodes)).values.abs().max()
+        largest = ritz(Symmetric(a), start, min(_STEPS, adj.num_nodes)).values.abs().max()
     return CSR(a.crow, a.col, a.value / largest.clamp(min=torch.finfo(torch.float64).tiny))
 
 
-def matrix(a: CSR) -> torch.Tensor:
-    """A square one as torch's own sparse tensor."""
-    N = a.crow.numel() - 1
-    return torch.sparse_csr_tensor(a.crow, a.col, a.value, (N, N), check_invariants=False)
+class Symmetric:
+    """A matrix that equals its transpose, as an operator for Lanczos; gradients reach its values."""
+
+    is_symmetric = True
+
+    def __init__(self, entries: CSR) -> None:
+        self.entries, self.shape = entries, (entries.crow.numel() - 1,) * 2
+
+    def __matmul__(self, x: Tensor) -> Tensor:
+        return spmm(self.entries, self.entries, x)

@@ -1,7 +1,7 @@
 """Graph wavelets ψ = exp(−sL) and their inverse ψ⁻¹ = exp(sL), L = I − M, as sparse matrices.
 
-exp(xM) = Σₖ cₖ Tₖ(M) with Chebyshev's polynomials and the Bessel functions cₖ = (2 − δₖ₀) Iₖ(x) (Hammond, Vandergheynst &
-Gribonval, Wavelets on graphs via spectral graph theory, 2011), applied to blocks of unit vectors.
+exp(xM) = Σₖ cₖ Tₖ(M) with Chebyshev's polynomials and the Bessel functions cₖ = (2 − δₖ₀) Iₖ(x) (Hammond,
+Vandergheynst & Gribonval, Wavelets on graphs via spectral graph theory, 2011), applied to blocks of unit vectors.
 """
 
 from __future__ import annotations
