@@ -8,7 +8,6 @@ import pytest
 import panconv.zoo
 from panconv.experiments.paper import GRAPHS, TABLE2
 from panconv.zoo import METHODS, trainer
-from panconv.zoo.operators import MENU, in_words, menu
 from panconv.zoo.registry import checked, merged
 
 
@@ -47,22 +46,8 @@ def test_a_setting_it_does_not_have():
         merged({"lr": 1, "hidden": 2}, {"rl": 3})
 
 
-def test_where_m_has_a_place():
-    on_m = {"LP", "DeepWalk", "ChebNet", "DCNN", "node2vec", "MoNet", "GCN", "Graph-CNN", "FastGCN", "GLN", "LNet"}
-    on_m |= {"AdaLNet", "SGC", "GWNN"}
-    assert {method.title for method in METHODS.values() if method.met} == on_m
-    assert menu(METHODS["mlp"]) == []
-    assert menu(METHODS["deepwalk"]) == [{"walk": "maximal-entropy"}]
-    assert {each["method"] for each in menu(METHODS["gwnn"])} == {2, 5}  # a symmetric operator alone
-    assert sum(not each["normalize"] for each in menu(METHODS["gcn"])) == 2
-    words = [in_words(each) for each in menu(METHODS["gcn"])]
-    assert len(set(words)) == len(words)
-    assert words[0] == MENU[0].words() == "method 2, w = 1 1 1, top 32"
-    assert words[-1].endswith(", as it stands")
-
-
 def test_the_list_needs_no_torch():
-    code = "import sys, panconv.zoo, panconv.zoo.operators, panconv.zoo.records; print('torch' in sys.modules)"
+    code = "import sys, panconv.zoo, panconv.zoo.menu, panconv.zoo.records; print('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
 
 

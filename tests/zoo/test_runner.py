@@ -5,7 +5,7 @@ import torch
 
 from panconv import load
 from panconv.zoo import runner
-from panconv.zoo.operators import MENU, WALK
+from panconv.zoo.menu import MENU, WALK
 from panconv.zoo.records import Records, Task
 from panconv.zoo.registry import METHODS
 

@@ -15,7 +15,7 @@ from panconv.cli.common import Batches, canonical, check_device, check_outputs, 
 from panconv.cli.common import write_json as write
 from panconv.experiments import baselines
 from panconv.experiments.paper import GRAPHS
-from panconv.zoo.operators import in_words, menu
+from panconv.zoo.menu import in_words, menu
 from panconv.zoo.records import Record, Records, Task
 from panconv.zoo.registry import METHODS, checked, merged
 

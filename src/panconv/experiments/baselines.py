@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from panconv.experiments.paper import TABLE1, TABLE2
-from panconv.zoo.operators import menu
+from panconv.zoo.menu import menu
 from panconv.zoo.records import Record, Task
 from panconv.zoo.registry import METHODS
 

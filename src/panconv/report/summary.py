@@ -12,7 +12,7 @@ from panconv.experiments import baselines, cells
 from panconv.experiments.paper import GRAPHS, GRID_SEARCH, TABLE3
 from panconv.ranking import Point
 from panconv.results import Job, Run
-from panconv.zoo.operators import in_words
+from panconv.zoo.menu import in_words
 from panconv.zoo.records import Record
 from panconv.zoo.registry import METHODS
 

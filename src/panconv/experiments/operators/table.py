@@ -25,7 +25,7 @@ from panconv.experiments.operators.records import Record, Records, Trial
 from panconv.experiments.operators.training import train
 from panconv.transforms import METTransform
 from panconv.validation import checked_count
-from panconv.zoo.operators import AS_IT_STANDS, MENU, Operator
+from panconv.zoo.menu import AS_IT_STANDS, MENU, Operator
 
 CHOOSING_SEED = 1000  # an operator is chosen with the seeds from here on, the table trained with those from 0 on
 CHOOSING_TRIALS = 2
