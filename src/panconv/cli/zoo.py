@@ -71,7 +71,7 @@ def zoo(
     options: dict[str, Any] = {"device": device, "command": command_line(), "callback": bar.show_zoo}
 
     def tasks(dataset: str, operator: dict[str, Any] | None, seeds: range, tested: bool = True) -> list[Task]:
-        how = merged(METHODS[name].on(dataset), given)
+        how = merged(METHODS[name].on(dataset, m=operator is not None), given)
         return [Task(name, dataset, "public", operator, how, each, tested) for each in seeds]
 
     seeds = range(seed, seed + trials)

@@ -27,8 +27,8 @@ NAMES: dict[str, tuple[str, ...]] = {
 }
 
 
-def settings(name: str, dataset: str, quick: bool = False) -> dict[str, Any]:
-    how = METHODS[name].on(dataset)
+def settings(name: str, dataset: str, quick: bool = False, m: bool = False) -> dict[str, Any]:
+    how = METHODS[name].on(dataset, m)
     return {**how, **{key: value for key, value in QUICK.items() if key in how}} if quick else how
 
 
@@ -113,5 +113,5 @@ def _tasks(
     tested: bool = True,
     split: str = "public",
 ) -> list[Task]:
-    how = settings(name, dataset, quick)
+    how = settings(name, dataset, quick, m=operator is not None)
     return [Task(name, dataset, split, operator, how, seed, tested) for seed in seeds]
