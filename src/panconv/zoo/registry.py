@@ -79,7 +79,7 @@ METHODS: dict[str, Method] = {
         # Validation wants the embedding to weigh far more than the labels.
         {"hidden": 50, "lr": 0.01, "weight_decay": 5e-4, "steps": 300, "pairs": 200, "embedding": 30.0, "margin": 1.0},
         {"pubmed": {"embedding": 100.0}},
-        note="an embedding loss of weight 0.1 gives 60.6 on Cora, near the paper's figure; validation asks for 30 or more",
+        note="an embedding loss of weight 0.1 gives 60.6 on Cora, near the paper's figure; validation asks for 30",
     ),
     "deepwalk": Method(
         "DeepWalk",
