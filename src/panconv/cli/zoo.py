@@ -16,6 +16,7 @@ from panconv.cli.common import write_json as write
 from panconv.experiments import baselines
 from panconv.experiments.paper import GRAPHS
 from panconv.zoo.menu import in_words, menu
+from panconv.zoo.notes import NOTES
 from panconv.zoo.records import Record, Records, Task
 from panconv.zoo.registry import METHODS, checked, merged
 
@@ -119,14 +120,14 @@ def _plain(name: str) -> dict[str, Any]:
         "citation": method.citation,
         "met": method.met,
         "paper": figures,
-        "note": method.note,
+        "note": NOTES.get(name, ""),
     }
 
 
 def _card(name: str) -> None:
     """One method: where it is from, the paper's figures, and its settings by graph."""
     method = METHODS[name]
-    out.print(f"[bold]{method.title}[/bold]: {method.citation}" + (f"\n{method.note}" if method.note else ""))
+    out.print(f"[bold]{method.title}[/bold]: {method.citation}" + (f"\n{NOTES[name]}" if name in NOTES else ""))
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for column in ("setting", *GRAPHS):
         table.add_column(column, justify="left" if column == "setting" else "right")

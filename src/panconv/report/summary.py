@@ -13,6 +13,7 @@ from panconv.experiments.paper import GRAPHS, GRID_SEARCH, TABLE3
 from panconv.ranking import Point
 from panconv.results import Job, Run
 from panconv.zoo.menu import in_words
+from panconv.zoo.notes import NOTES
 from panconv.zoo.records import Record
 from panconv.zoo.registry import METHODS
 
@@ -226,7 +227,7 @@ def _baseline(records: Sequence[Record], name: str) -> Row:
         own = baselines.found(mine, partial(baselines.own_tasks, name, dataset, 1))
         shown.append(_zoo_cell(own, paper))
         on_m.append(_on_m(mine, name, dataset, own) if method.met else None)
-    return Row(method.title, shown, ours=False, on_m=on_m if method.met else None, note=method.note, key=name)
+    return Row(method.title, shown, ours=False, on_m=on_m if method.met else None, note=NOTES.get(name, ""), key=name)
 
 
 def _zoo_cell(records: Sequence[Record], paper: float | None) -> Cell:

@@ -23,7 +23,6 @@ class Method:
     on_m: dict[str, dict[str, Any]] = field(default_factory=dict)  # what else changes there, by graph
     symmetric: bool = False  # whether its operator has to be symmetric
     splits_side_by_side: bool = False  # whether each trial may have a split of its own, masks (N, S)
-    note: str = ""  # what a reader of its row should know
 
     def on(self, dataset: str, m: bool = False) -> dict[str, Any]:
         """Its settings on a graph, or on M of it; on a graph of the user's own, those it has everywhere."""
@@ -58,8 +57,6 @@ METHODS: dict[str, Method] = {
         {"normalize": True, "steps": 20, "alpha": 0.95},
         {"citeseer": {"steps": 100, "alpha": 0.99}, "pubmed": {"steps": 100, "alpha": 0.99}},
         met="operator",
-        note="a node that no label reaches gets the class that most others have: 6 % of Cora's test nodes, 31 % of "
-        "Citeseer's",
     ),
     "ica": Method(
         "ICA",
@@ -79,7 +76,6 @@ METHODS: dict[str, Method] = {
         # Validation wants the embedding to weigh far more than the labels.
         {"hidden": 50, "lr": 0.01, "weight_decay": 5e-4, "steps": 300, "pairs": 200, "embedding": 30.0, "margin": 1.0},
         {"pubmed": {"embedding": 100.0}},
-        note="an embedding loss of weight 0.1 gives 60.6 on Cora, near the paper's figure; validation asks for 30",
     ),
     "deepwalk": Method(
         "DeepWalk",
@@ -167,7 +163,6 @@ METHODS: dict[str, Method] = {
         stack(base="D⁻¹A"),
         met="operator",
         splits_side_by_side=True,
-        note="its own figure is of ten-fold cross-validation on Cora, not of the public split",
     ),
     "dynamic_filter": Method(
         "DynamicFilter",

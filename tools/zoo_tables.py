@@ -1,0 +1,72 @@
+"""Writes the tables of docs/zoo.md from the records in docs/results: python tools/zoo_tables.py"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from panconv.experiments import splits
+from panconv.experiments.paper import GRAPHS
+from panconv.report import summary
+from panconv.results import Results
+from panconv.zoo.records import Records
+
+DOCS = Path(__file__).parents[1] / "docs"
+
+
+def table(head: list[str], rows: list[list[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
+
+
+def figure(cell: summary.Cell) -> str:
+    paper = "–" if cell.paper is None else f"{cell.paper:.1f}"
+    mark = "" if cell.difference is None else " ▼" if cell.difference < -1.5 else " ▲" if cell.difference > 3 else ""
+    return f"**{cell.mean:.1f}** ± {cell.std:.1f} ({paper}){mark}"
+
+
+def main() -> None:
+    runs, records = Results(DOCS / "results").read(), Records(DOCS / "results/zoo").read()
+    rows = summary.table2(runs, records)
+    titles = [summary.TITLES[name] for name in GRAPHS]
+    parts = {
+        "own": table(["method", *titles], [[row.name, *map(figure, row.cells)] for row in rows]),
+        "met": table(
+            ["method", *titles],
+            [
+                [row.name, *(f"{m.mean:.1f} ± {m.std:.1f}, **{m.change:+.1f} ± {m.change_std:.1f}**" for m in row.on_m)]
+                for row in rows
+                if row.on_m
+            ],
+        ),
+        "chosen": table(["method", *titles], [[row.name, *(m.operator for m in row.on_m)] for row in rows if row.on_m]),
+        "notes": "\n".join(f"- **{row.name}.** {row.note}" for row in rows if row.note),
+    }
+    for i, name in enumerate(GRAPHS):
+        standing = splits.standings(records, name, {row.key: row.cells[i].mean for row in rows})
+        parts[f"splits-{name}"] = table(
+            ["method", f"{titles[i]}, 20 random splits", "PAN ahead by", "on splits", "public split"],
+            [
+                [
+                    row.name,
+                    f"{row.mean:.1f} ± {row.std:.1f}",
+                    "" if row.name == "PAN" else f"{row.behind:+.1f} ± {row.behind_std:.1f}",
+                    "" if row.name == "PAN" else f"{row.wins} of {row.splits}",
+                    "–" if row.public is None else f"{row.public:.1f}",
+                ]
+                for row in standing
+            ],
+        )
+    page = (DOCS / "zoo.md").read_text()
+    for name, text in parts.items():
+        page = re.sub(
+            rf"(<!-- {name}: begin -->\n).*?(<!-- {name}: end -->)",
+            lambda match, text=text: f"{match[1]}\n{text}\n\n{match[2]}",
+            page,
+            flags=re.DOTALL,
+        )
+    (DOCS / "zoo.md").write_text(page)
+
+
+if __name__ == "__main__":
+    main()
