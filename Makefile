@@ -14,7 +14,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@touch $@
 
 demo: install
-	$(BIN)/panconv reproduce table1
+	$(BIN)/panconv reproduce table1 --methods pan
 	$(BIN)/panconv reproduce figure2
 	$(BIN)/panconv report
 	@echo "open report.html in a browser"
