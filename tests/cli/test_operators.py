@@ -49,7 +49,7 @@ def test_operators(run, tmp_path):
         (("--models", ","), "got none"),
         (("--trials", "0"), "trials must be an integer of at least 1"),
         (("--device", "warp"), "--device warp cannot be used here"),
-        (("--out", "file"), "the folder file is a file"),
+        (("--out", "file"), "the results folder file is a file"),
         (("--json", "."), "it is a folder"),
     ],
 )
