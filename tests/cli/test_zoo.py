@@ -43,6 +43,8 @@ def test_training_one(tmp_path):
         (("gcn", "cora", "--set", "rl=1"), "'rl' is no setting"),
         (("gcn", "cora", "--set", "lr=fast"), "--set lr must be like 0.01, got 'fast'"),
         (("gcn", "cora", "--set", "hidden=1.5"), "--set hidden must be like 16"),
+        (("planetoid", "cora", "--set", "variant=X"), "variant must be one of 'T', 'I', got 'X'"),
+        (("deepwalk", "cora", "--set", "window=0"), "window must be at least 1, got 0"),
         (("gat", "cora", "--met"), "M has no place in GAT"),
         (("gcn", "cora", "--json", "."), "it is a folder"),
     ],

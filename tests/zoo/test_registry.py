@@ -8,7 +8,7 @@ import pytest
 import panconv.zoo
 from panconv.experiments.paper import GRAPHS, TABLE2
 from panconv.zoo import METHODS, trainer
-from panconv.zoo.registry import checked, merged
+from panconv.zoo.registry import checked
 
 
 def test_a_row_for_each_baseline_of_table_2_in_its_order():
@@ -40,12 +40,6 @@ def test_names_as_a_user_may_write_them():
         checked("gnc")
 
 
-def test_a_setting_it_does_not_have():
-    assert merged({"lr": 1, "hidden": 2}, {"lr": 3}) == {"lr": 3, "hidden": 2}
-    with pytest.raises(ValueError, match="'rl' is no setting of this method: it has lr, hidden"):
-        merged({"lr": 1, "hidden": 2}, {"rl": 3})
-
-
 def test_the_list_needs_no_torch():
     code = "import sys, panconv.zoo, panconv.zoo.menu, panconv.zoo.records; print('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
@@ -54,5 +48,5 @@ def test_the_list_needs_no_torch():
 def test_scikit_learn_is_asked_for_by_the_classical_methods_alone():
     """A machine with a GPU need not have it."""
     for path in Path(panconv.zoo.__file__).parent.glob("*.py"):
-        if path.stem not in ("ica", "manireg"):
+        if path.stem != "ica":
             assert "sklearn" not in path.read_text(), path

@@ -18,7 +18,8 @@ from panconv.experiments.paper import GRAPHS
 from panconv.zoo.menu import in_words, menu
 from panconv.zoo.notes import NOTES
 from panconv.zoo.records import Record, Records, Task
-from panconv.zoo.registry import METHODS, checked, merged
+from panconv.zoo.registry import METHODS, checked
+from panconv.zoo.settings import merged
 
 
 def zoo(
@@ -149,8 +150,8 @@ def _given(name: str, pairs: list[str]) -> dict[str, Any]:
         key, equals, text = pair.partition("=")
         if not equals:
             raise ValueError(f"--set must be NAME=VALUE, such as lr=0.01, got {pair!r}")
-        merged(known, {key: text})  # refuses a name it does not have
-        given[key] = _value(key, text, known[key])
+        given[key] = _value(key, text, known[key]) if key in known else text
+    merged(known, given)  # refuses what it does not have, and what makes no sense
     return given
 
 

@@ -5,7 +5,7 @@ The method itself is the file of the row's name: `train(data, how, seeds, device
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
@@ -297,10 +297,3 @@ def checked(name: str) -> str:
     if plain not in known:
         raise ValueError(f"{name!r} is no method of the zoo: it has {', '.join(METHODS)}")
     return known[plain]
-
-
-def merged(settings: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings with some changed; a name they do not have is refused."""
-    if odd := [name for name in given if name not in settings]:
-        raise ValueError(f"{odd[0]!r} is no setting of this method: it has {', '.join(settings)}")
-    return {**settings, **given}
