@@ -70,13 +70,13 @@ class Batches:
         """A batch of PANs."""
         job = step.jobs[0]
         done = None if step.progress is None else step.progress.epoch / step.progress.epochs
-        self._show(f"{job.dataset}, method {job.method}", len(step.jobs), done)
+        self._show(f"{title(job.dataset)}, method {job.method}", len(step.jobs), done)
 
     def show_zoo(self, step: ZooStep) -> None:
         """A batch of baselines."""
         task = step.tasks[0]
         on_m = "" if task.operator is None else ", choosing M" if not task.tested else " on M"
-        self._show(f"{task.dataset}, {_titled(task.method)}{on_m}", len(step.tasks), step.done or None)
+        self._show(f"{title(task.dataset)}, {_titled(task.method)}{on_m}", len(step.tasks), step.done or None)
 
     def _show(self, what: str, count: int, done: float | None) -> None:
         if done is None:  # another batch begins; the bar itself not before the first news of it

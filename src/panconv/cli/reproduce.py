@@ -48,7 +48,7 @@ def reproduce(
     """
     if what not in (*EXPERIMENTS, "all"):
         raise ValueError(f"{what!r} is not one of {', '.join((*EXPERIMENTS, 'all'))}")
-    chosen = [name.strip().lower() for name in datasets.split(",")]
+    chosen = list(dict.fromkeys(name.strip().lower() for name in datasets.split(",")))
     if unknown := [name for name in chosen if name not in GRAPHS]:
         raise ValueError(f"--datasets names {unknown[0]!r}, which is not one of {', '.join(GRAPHS)}")
     if trials < 1:
@@ -63,6 +63,8 @@ def reproduce(
     store, records = Results(results), Records(results / "zoo")
     check_device(device)
     store.check_writable()
+    if met and (random_splits or what.startswith("figure") or what == "table3"):
+        raise ValueError(f"--met goes with table1, table2 and all, not with {'random splits' if random_splits else what}")
     if random_splits:
         _splits(what, store, records, random_splits, chosen, methods, quick, device)
         return

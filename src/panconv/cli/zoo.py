@@ -63,7 +63,7 @@ def zoo(
     from panconv.zoo.runner import run
 
     given = _given(name, settings or [])
-    names = list(map(canonical, graphs))
+    names = list(dict.fromkeys(map(canonical, graphs)))
     for each in names:
         load(each, sparse=True)  # before any training: a wrong name costs nothing
     offered = menu(METHODS[name]) if met else []
@@ -135,7 +135,7 @@ def _card(name: str) -> None:
     shown = ["-" if figure is None else f"{figure:.1f}" for figure in baselines.figures(name)]
     table.add_row("paper's figure (%)", *shown, end_section=True)
     for key in method.settings:
-        table.add_row(key, *(json.dumps(method.on(dataset)[key]) for dataset in GRAPHS))
+        table.add_row(key, *(json.dumps(method.on(dataset)[key], ensure_ascii=False) for dataset in GRAPHS))
     out.print(table)
 
 
@@ -160,9 +160,11 @@ def _value(key: str, text: str, like: Any) -> Any:
         value = text if isinstance(like, str) else json.loads(text)
     except ValueError:
         value = text
+    if isinstance(like, tuple) and isinstance(value, list):
+        value = tuple(value)
     number = isinstance(like, (int, float)) and not isinstance(like, bool)
     fits = isinstance(value, (int, float)) and not isinstance(value, bool) if number else isinstance(value, type(like))
-    if like is not None and (not fits or (isinstance(like, int) and number and value != int(value))):
+    if like is not None and (not fits or (isinstance(like, int) and number and value % 1 != 0)):
         raise ValueError(f"--set {key} must be like {json.dumps(like)}, got {text!r}")
     return type(like)(value) if number else value
 

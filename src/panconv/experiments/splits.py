@@ -90,18 +90,19 @@ def standings(
     if "pan" not in by_seed:
         return []
     pan = by_seed["pan"]
-    rows = [_standing(name, figures, pan, public.get(name)) for name, figures in by_seed.items()]
+    both = {name: figures for name, figures in by_seed.items() if figures.keys() & pan.keys()}
+    rows = [_standing(name, figures, pan, public.get(name)) for name, figures in both.items()]
     return sorted(rows, key=lambda row: -row.mean)
 
 
 def _standing(name: str, figures: dict[int, float], pan: dict[int, float], public: float | None) -> Standing:
     shared = sorted(figures.keys() & pan.keys())
-    behind = [pan[seed] - figures[seed] for seed in shared]
+    behind = [pan[seed] - figures[seed] for seed in shared]  # never empty: such a method is left out
     return Standing(
         name="PAN" if name == "pan" else METHODS[name].title,
-        mean=statistics.fmean(figures.values()),
-        std=_std(list(figures.values())),
-        behind=statistics.fmean(behind) if behind else 0.0,
+        mean=statistics.fmean(figures[seed] for seed in shared),
+        std=_std([figures[seed] for seed in shared]),
+        behind=statistics.fmean(behind),
         behind_std=_std(behind),
         wins=sum(difference > 0 for difference in behind),
         splits=len(shared),

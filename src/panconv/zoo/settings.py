@@ -20,7 +20,7 @@ WORDS: dict[str, tuple[str, ...]] = {
 }
 # Whole numbers are at least 1, but for these.
 FROM_ZERO = ("context_steps", "fixed", "hops", "label_pairs", "label_steps", "passes", "pretrain", "rounds")
-POSITIVE = ("C", "context_lr", "growth", "lr", "p", "q", "threshold")  # other numbers are at least 0
+POSITIVE = ("C", "context_lr", "growth", "lr", "p", "q", "ridge", "threshold")  # other numbers are at least 0
 
 
 def merged(settings: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
