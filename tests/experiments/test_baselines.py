@@ -72,6 +72,26 @@ def test_a_quick_look_and_random_splits_stay_out_of_the_full_cell():
     assert quick.cells[0].mean == pytest.approx(10.5)
 
 
+def test_what_is_on_m_is_compared_with_the_same_settings():
+    full = done(baselines.own_tasks("gcn", "cora", 3), test=0.8)
+    tried = baselines.choosing_tasks("gcn", "cora", quick=True)
+    quick = done(tried) + done(baselines.met_tasks("gcn", "cora", tried[0].operator, 1, quick=True), test=0.3)
+
+    def on_m(records):
+        return next(row for row in summary.table2([], records) if row.name == "GCN").on_m[0]
+
+    assert on_m(full + quick) is None  # nothing of its own to compare with
+    own = done(baselines.own_tasks("gcn", "cora", 1, quick=True), test=0.2)
+    assert on_m(full + quick + own).change == pytest.approx(10)
+
+
+def test_a_quick_look_is_never_longer():
+    for name in METHODS:
+        for graph in ("cora", "citeseer", "pubmed"):
+            full, quick = (baselines.settings(name, graph, each) for each in (False, True))
+            assert all(quick[key] <= full[key] for key in baselines.QUICK if key in full)
+
+
 def test_how_many_are_missing():
     names, graphs = ["gcn", "mlp"], ["cora", "citeseer"]
     assert baselines.missing([], names, graphs, 10, False, False) == 40

@@ -14,6 +14,7 @@ from panconv.cli.common import Batches, check_device, command_line, out, stoppin
 from panconv.experiments import baselines
 from panconv.experiments.cells import EXPERIMENTS, missing
 from panconv.experiments.paper import GRAPHS
+from panconv.report.standing import signed
 from panconv.zoo.registry import checked
 
 if TYPE_CHECKING:
@@ -64,7 +65,9 @@ def reproduce(
     check_device(device)
     store.check_writable()
     if met and (random_splits or what.startswith("figure") or what == "table3"):
-        raise ValueError(f"--met goes with table1, table2 and all, not with {'random splits' if random_splits else what}")
+        raise ValueError(
+            f"--met goes with table1, table2 and all, not with {'random splits' if random_splits else what}"
+        )
     if random_splits:
         _splits(what, store, records, random_splits, chosen, methods, quick, device)
         return
@@ -169,14 +172,14 @@ def _splits(
     trained, rows = records.read(), summary.table2(store.read(), records.read())
     for name in datasets:
         public = {row.key: row.cells[GRAPHS.index(name)].mean for row in rows}
-        heading = f"{name.capitalize()} on {count} random splits"
+        heading = f"{name.capitalize()} on random splits"
         table = Table(box=box.SIMPLE_HEAD, title=heading, title_justify="left", padding=(0, 1, 0, 0))
         table.add_column("method", no_wrap=True)
         for column in ("test (%)", "PAN ahead by", "on splits", "public split"):
             table.add_column(column, justify="right", no_wrap=True)
         for row in splits.standings(trained, name, public, quick):
             ahead = "" if row.name == "PAN" else f"{row.behind:+.1f} ± {row.behind_std:.1f}"
-            wins = "" if row.name == "PAN" else f"{row.wins} of {row.splits}"
+            wins = f"{row.splits}" if row.name == "PAN" else f"{row.wins} of {row.splits}"
             on_public = "-" if row.public is None else f"{row.public:.1f}"
             table.add_row(row.name, f"[bold]{row.mean:.1f}[/bold] ± {row.std:.1f}", ahead, wins, on_public)
         out.print(table)
@@ -201,7 +204,7 @@ def _on_m_words(cell: OnM | None) -> str:
     if cell is None:
         return "[dim]not run[/dim]"
     spreads = [f"±{spread:.1f}" if cell.trials > 1 else "" for spread in (cell.std, cell.change_std)]
-    return f"[bold]{cell.mean:.1f}[/bold]{spreads[0]} {cell.change:+.1f}{spreads[1]}"
+    return f"[bold]{cell.mean:.1f}[/bold]{spreads[0]} {signed(cell.change)}{spreads[1]}"
 
 
 def _show_count(rows: Sequence[Row]) -> None:
@@ -233,4 +236,4 @@ def _words(cell: Cell) -> str:
     spread = f"±{cell.std:.1f}" if cell.trials > 1 else ""
     if cell.difference is None:
         return f"[bold]{cell.mean:.1f}[/bold]{spread} {paper}      "
-    return f"[bold]{cell.mean:.1f}[/bold]{spread} {paper} " + f"{cell.difference:+.1f}{'▼' if cell.below else ' '}"
+    return f"[bold]{cell.mean:.1f}[/bold]{spread} {paper} " + f"{signed(cell.difference)}{'▼' if cell.below else ' '}"

@@ -15,6 +15,7 @@ from panconv.cli.common import Batches, canonical, check_device, check_outputs, 
 from panconv.cli.common import write_json as write
 from panconv.experiments import baselines
 from panconv.experiments.paper import GRAPHS
+from panconv.report.standing import signed
 from panconv.zoo.menu import in_words, menu
 from panconv.zoo.notes import NOTES
 from panconv.zoo.records import Record, Records, Task
@@ -170,24 +171,33 @@ def _value(key: str, text: str, like: Any) -> Any:
 
 
 def _show(name: str, rows: list[tuple[str, str, list[Record]]]) -> None:
-    count = len(rows[0][2])
+    count, on_m = len(rows[0][2]), any(records[0].operator for _, _, records in rows)
     heading = f"{METHODS[name].title}: {count} trial{'s' * (count > 1)}"
-    table = Table(box=box.SIMPLE_HEAD, title=heading, title_justify="left")
+    table = Table(box=box.SIMPLE_HEAD, title=heading, title_justify="left", padding=(0, 1, 0, 0))
     table.add_column("graph", no_wrap=True)
-    table.add_column("operator")
-    for column in ("test (%)", "paper", "diff.", "val. (%)", "time"):
+    if on_m:
+        table.add_column("operator")
+    for column in ("test (%)", "paper", "diff.", *["by seed"] * on_m, "val. (%)", "time"):
         table.add_column(column, justify="right", no_wrap=True)
+    own: dict[int, float] = {}
     for dataset, operator, records in rows:
         test, val = ([100 * getattr(r, field) for r in records] for field in ("test_accuracy", "val_accuracy"))
-        spread = f" ± {statistics.stdev(test):.1f}" if count > 1 else ""
+        if records[0].operator is None:
+            own = {record.seed: figure for record, figure in zip(records, test, strict=True)}
+        change = [figure - own[record.seed] for record, figure in zip(records, test, strict=True)]
         paper = dict(zip(GRAPHS, baselines.figures(name), strict=True)).get(dataset)
         table.add_row(
             title(dataset),
-            operator,
-            f"[bold]{statistics.fmean(test):.1f}[/bold]{spread}",
+            *[operator] * on_m,
+            f"[bold]{statistics.fmean(test):.1f}[/bold]{_spread(test)}",
             "-" if paper is None else f"{paper:.1f}",
-            "-" if paper is None else f"{statistics.fmean(test) - paper:+.1f}",
+            "-" if paper is None else signed(statistics.fmean(test) - paper),
+            *([signed(statistics.fmean(change)) + _spread(change) if records[0].operator else ""] if on_m else []),
             f"{statistics.fmean(val):.1f}",
             f"{sum(r.seconds for r in records):.0f} s",
         )
     out.print(table)
+
+
+def _spread(values: list[float]) -> str:
+    return f" ± {statistics.stdev(values):.1f}" if len(values) > 1 else ""

@@ -52,7 +52,8 @@ def chosen(records: Sequence[Record], name: str, dataset: str, quick: bool = Fal
     tasks = choosing_tasks(name, dataset, quick)
     if not tasks:
         return offered[0] if offered else None
-    found = {record.task().key(): record.val_accuracy for record in records}
+    mine = [record for record in records if record.method == name and record.dataset == dataset and not record.tested]
+    found = {record.task().key(): record.val_accuracy for record in mine}
     if any(task.key() not in found for task in tasks):
         return None
     means = {}
@@ -87,11 +88,13 @@ def missing(
 
 def found(records: Sequence[Record], tasks: Callable[[bool], Sequence[Task]]) -> list[Record]:
     """The records of a cell: alike in everything but the seed; with the full settings where there are any."""
-    for quick in (False, True):
-        alike = {task.alike() for task in tasks(quick)}
-        if those := [record for record in records if record.task().alike() in alike]:
-            return those
-    return []
+    return alike(records, tasks(False)) or alike(records, tasks(True))
+
+
+def alike(records: Sequence[Record], tasks: Sequence[Task]) -> list[Record]:
+    """The records that differ from one of the tasks by the seed alone."""
+    wanted = {task.alike() for task in tasks}
+    return [record for record in records if record.task().alike() in wanted]
 
 
 def figures(name: str) -> tuple[float | None, ...]:

@@ -64,11 +64,16 @@ def reproduce_baselines(
     options: dict[str, Any] = {"device": device, "command": command, "callback": callback}
     cells_of = [(name, dataset) for dataset in datasets for name in names]
     run([task for cell in cells_of for task in baselines.own_tasks(*cell, trials, quick)], records, **options)
-    for cell in [cell for cell in cells_of if met and METHODS[cell[0]].met]:
-        chose = run(baselines.choosing_tasks(*cell, quick), records, **options)
-        operator = baselines.chosen(chose, *cell, quick)
+    if not met:
+        return
+    cells_of = [cell for cell in cells_of if METHODS[cell[0]].met]
+    tried = run([task for cell in cells_of for task in baselines.choosing_tasks(*cell, quick)], records, **options)
+    on_m = []
+    for cell in cells_of:
+        operator = baselines.chosen(tried, *cell, quick)
         assert operator is not None  # all of the menu has been tried
-        run(baselines.met_tasks(*cell, operator, trials, quick), records, **options)
+        on_m += baselines.met_tasks(*cell, operator, trials, quick)
+    run(on_m, records, **options)
 
 
 def reproduce_splits(

@@ -66,6 +66,13 @@ def page(runs: list[Run], records: Sequence[Record] = ()) -> str:
         plotly=Markup(get_plotlyjs()),
         num_runs=len(trainings),
         seconds=sum(each.seconds for each in trainings),
-        versions=sorted({f"{name} {number}" for each in trainings for name, number in each.versions.items()}),
+        versions=sorted(
+            {
+                f"{name} {number}"
+                for each in trainings
+                for name, number in each.versions.items()
+                if number != "not installed"
+            }
+        ),
         devices=sorted({each.device for each in trainings}),
     )

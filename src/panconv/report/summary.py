@@ -226,7 +226,7 @@ def _baseline(records: Sequence[Record], name: str) -> Row:
         mine = [record for record in records if record.method == name and record.dataset == dataset]
         own = baselines.found(mine, partial(baselines.own_tasks, name, dataset, 1))
         shown.append(_zoo_cell(own, paper))
-        on_m.append(_on_m(mine, name, dataset, own) if method.met else None)
+        on_m.append(_on_m(mine, name, dataset) if method.met else None)
     return Row(method.title, shown, ours=False, on_m=on_m if method.met else None, note=NOTES.get(name, ""), key=name)
 
 
@@ -246,25 +246,28 @@ def _zoo_cell(records: Sequence[Record], paper: float | None) -> Cell:
     )
 
 
-def _on_m(records: Sequence[Record], name: str, dataset: str, own: Sequence[Record]) -> OnM | None:
+def _on_m(records: Sequence[Record], name: str, dataset: str) -> OnM | None:
+    """With the full settings where there are such records; what it is compared with has the same."""
     for quick in (False, True):
         operator = baselines.chosen(records, name, dataset, quick)
-        alike = {task.alike() for task in baselines.met_tasks(name, dataset, operator, 1, quick)} if operator else set()
-        those = [record for record in records if record.task().alike() in alike]
-        if operator is not None and those:
-            break
-    else:
-        return None
-    cell, before = _zoo_cell(those, None), {record.seed: record.test_accuracy or 0.0 for record in own}
-    changes = [100 * ((r.test_accuracy or 0.0) - before[r.seed]) for r in those if r.seed in before]
-    assert cell.mean is not None
-    return OnM(
-        mean=cell.mean,
-        std=cell.std,
-        trials=cell.trials,
-        change=statistics.fmean(changes) if changes else 0.0,
-        change_std=statistics.stdev(changes) if len(changes) > 1 else 0.0,
-        operator=in_words(operator),
-        seconds=cell.seconds,
-        command=cell.command,
-    )
+        if operator is None:
+            continue
+        own = baselines.alike(records, baselines.own_tasks(name, dataset, 1, quick))
+        those = baselines.alike(records, baselines.met_tasks(name, dataset, operator, 1, quick))
+        before = {record.seed: record.test_accuracy or 0.0 for record in own}
+        changes = [100 * ((r.test_accuracy or 0.0) - before[r.seed]) for r in those if r.seed in before]
+        if not changes:
+            continue
+        cell = _zoo_cell(those, None)
+        assert cell.mean is not None
+        return OnM(
+            mean=cell.mean,
+            std=cell.std,
+            trials=cell.trials,
+            change=statistics.fmean(changes),
+            change_std=statistics.stdev(changes) if len(changes) > 1 else 0.0,
+            operator=in_words(operator),
+            seconds=cell.seconds,
+            command=cell.command,
+        )
+    return None

@@ -10,7 +10,6 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from panconv.files import check_writable
 from panconv.jsonl import checked_fields, checked_folder, read_lines, write_lines
 
 SCHEMA = "panconv-zoo-1"
@@ -57,9 +56,6 @@ class Records:
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = checked_folder(folder)
-
-    def check_writable(self) -> None:
-        check_writable(self.folder / "new.jsonl")
 
     def read(self) -> list[Record]:
         """All records, the first of each training."""
