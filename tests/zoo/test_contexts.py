@@ -38,3 +38,13 @@ def test_a_trial_draws_what_it_would_alone_and_another_step_other_pairs():
     ):
         assert torch.equal(a[0], b[1])
     assert not torch.equal(both.on_walks(9, 1)[0], both.on_walks(9, 2)[0])
+
+
+def test_with_one_class_alone_pairs_of_two_classes_are_left_out():
+    two = Contexts(PATHS, KNOWN, Y, 60, 0.25, torch.tensor([0, 1])).by_class(400, step=0)
+    one = Contexts(PATHS, KNOWN, torch.full((6,), 1), 60, 0.25, torch.tensor([0, 1])).by_class(400, step=0)
+    assert torch.equal(one[2], two[2].clamp(min=0))  # sign 0, and the others are as many as before
+    paired = one[2] > 0
+    assert paired.any()
+    for nodes in one[:2]:
+        assert nodes[paired].unique().tolist() == KNOWN.sort().values.tolist()

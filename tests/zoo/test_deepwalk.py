@@ -65,3 +65,20 @@ def test_the_methods_differ_in_their_walks_and_losses(monkeypatch):
     assert (plain["loss"], biased["loss"]) == ("hierarchical", "negative")
     back = second.transition.to_dense().max()
     assert back > 0.4 > first.transition.to_dense().max()  # p < 1 and q > 1: mostly where it came from
+
+
+@pytest.mark.parametrize("method", [deepwalk, node2vec])
+@pytest.mark.parametrize("scale", deepwalk.SCALES)
+def test_logistic_regression_is_given_the_vectors_in_the_scale_that_is_asked(monkeypatch, method, scale):
+    z = 3 + 2 * torch.randn(2, 22, 4)
+    given = []
+    monkeypatch.setattr(deepwalk, "embedded", lambda *args: z)
+    monkeypatch.setattr(deepwalk, "classified", lambda vectors, *rest: given.append(vectors) or torch.zeros(2, 22))
+    name = method.__name__.split(".")[-1]
+    method.train(rings(), {**METHODS[name].settings, "scale": scale}, [0, 1])
+    expected = {
+        "none": z,
+        "unit": torch.stack([node / node.square().sum().sqrt() for trial in z for node in trial]).reshape(z.shape),
+        "standard": torch.stack([(trial - trial.mean(0)) / trial.var(0).sqrt() for trial in z]),
+    }
+    torch.testing.assert_close(given[0], expected[scale])

@@ -75,3 +75,46 @@ def test_nodes_that_walks_join_have_vectors_alike(kind):
 def test_each_trial_has_its_own_table():
     table = torch.arange(12.0).reshape(2, 3, 2)
     assert lookup(table, torch.tensor([[0, 2], [1, 1]])).tolist() == [[[0, 1], [4, 5]], [[8, 9], [8, 9]]]
+
+
+def test_noise_is_drawn_by_the_visits_to_the_power_of_three_quarters():
+    """Walks that stay on a node without visits, which noise never is: the slope of any other counts its draws."""
+    visits = torch.tensor([[1, 16, 81, 0], [81, 1, 16, 0]])
+    how = {"length": 4, "window": 1, "negatives": 1}
+    loss, context = LOSSES["negative"](visits, 1, torch.tensor([0, 1]), how)
+    loss(torch.ones(2, 5000, 4, 1), torch.full((2, 5000, 4), 3), 0).backward()
+    drawn = context.grad[:, :3, 0] / context.grad[:, :3, 0].sum(1, keepdim=True)
+    torch.testing.assert_close(drawn * 36, torch.tensor([[1.0, 8, 27], [27, 1, 8]]), rtol=0, atol=0.5)
+
+
+@pytest.fixture
+def steps(monkeypatch):
+    """Of each step, the vectors and the walks, with a loss of the same slope at all steps."""
+    seen = []
+
+    def plain(visits, d, seed, how):
+        return lambda u, batch, step: seen.append((u.detach(), batch)) or u.sum(), torch.zeros(1, requires_grad=True)
+
+    monkeypatch.setitem(LOSSES, "plain", plain)
+    return seen
+
+
+def test_an_epoch_sees_every_walk_once(steps):
+    walk, starts, how = RandomWalk.generic(cliques()), torch.arange(12), {**HOW, "loss": "plain", "epochs": 3}
+    embedded(walk, starts, {**how, "batch": 50}, [0, 1])
+    made = walks(walk, starts, 10, 10, torch.tensor([0, 1]))
+    assert len(steps) == 3 * 3  # 120 walks, at most 50 a step
+    for epoch in range(3):
+        batches = [batch for _, batch in steps[3 * epoch : 3 * epoch + 3]]
+        assert max(batch.size(1) for batch in batches) <= 50
+        for s in range(2):
+            assert sorted(torch.cat(batches, 1)[s].tolist()) == sorted(made[s].tolist())
+
+
+def test_the_rate_falls_evenly_to_nothing(steps):
+    """Where the slope stays the same, each of Adam's steps is as long as its rate."""
+    embedded(RandomWalk.generic(cliques()), torch.arange(12), {**HOW, "loss": "plain", "epochs": 5, "batch": 120}, [0])
+    vectors = torch.stack([u for u, _ in steps])
+    fallen = (vectors[:-1] - vectors[1:]).flatten(1)
+    rate = 0.05 * torch.tensor([[1.0], [0.8], [0.6], [0.4]])
+    torch.testing.assert_close(fallen, rate.expand_as(fallen), rtol=1e-3, atol=0)

@@ -20,7 +20,7 @@ class Contexts:
 
     Args:
         paths: random walks of each trial, (S, R, T).
-        known: the labelled nodes, (n,), of at least two classes.
+        known: the labelled nodes, (n,).
         y: their classes, (n,).
         num_nodes: N.
         positives: the share of label pairs that have the same class.
@@ -43,7 +43,10 @@ class Contexts:
         return walks, _below(self.num_nodes, chance[..., 1:])
 
     def by_class(self, pairs: int, step: int) -> tuple[Tensor, Tensor, Tensor]:
-        """Two labelled nodes and a sign, each (S, pairs): of one class with sign 1, of two with sign −1."""
+        """Two labelled nodes and a sign, each (S, pairs): of one class with sign 1, of two with sign −1.
+
+        Where all are of one class there are none of two: a pair that would be has sign 0, and no say.
+        """
         n = len(self.known)
         chance = uniform(keys(self.seed, _PAIRS, step), (3, pairs)).transpose(0, 1)  # (3, S, pairs)
         positive = chance[0] < self.positives
@@ -52,8 +55,9 @@ class Contexts:
         same = begin + _below(count, chance[2])
         other = _below(n - count, chance[2])
         other = other + torch.where(other >= begin, count, 0)  # past the class of the first
-        second = torch.where(positive, same, other)
-        return self.known[first], self.known[second], torch.where(positive, 1.0, -1.0)
+        second = torch.where(positive, same, other.clamp(max=n - 1))
+        sign = torch.where(positive, 1.0, torch.where(count < n, -1.0, 0.0))
+        return self.known[first], self.known[second], sign
 
 
 def _below(bound: int | Tensor, chance: Tensor) -> Tensor:

@@ -29,6 +29,11 @@ _LOOK_EVERY = 5  # rounds
 def train(
     data: Data, how: Mapping[str, Any], seeds: Sequence[int], device: str = "cpu", tell: Tell | None = None
 ) -> Tensor:
+    if not bool(data.val_mask.any()):
+        raise ValueError(
+            "data.val_mask holds no node, and Planetoid keeps the classes of its best validation accuracy: move some "
+            "nodes there from data.train_mask"
+        )
     x, y, labelled, val = (each.to(device) for each in (data.x, data.y, data.train_mask, data.val_mask))
     seed, target = torch.tensor(list(seeds), device=device), y[labelled]
     model = Planetoid(how, data.num_nodes, x.size(1), int(data.y.max()) + 1, seed)
@@ -133,7 +138,7 @@ class Planetoid:
         u, v, w = lookup(e, walks), lookup(self.context, walks), lookup(self.context, noise)
         near = (nearness(walks.size(-1), how["window"], e.device) > 0).float()
         node, other, sign = contexts.by_class(how["label_pairs"], step)
-        alike = F.logsigmoid(sign * (lookup(e, node) * lookup(self.context, other)).sum(-1))
+        alike = F.logsigmoid(sign * (lookup(e, node) * lookup(self.context, other)).sum(-1)) * sign.abs()
         return contrast(u, v, w, near, how["negatives"]) - alike.sum()
 
 
