@@ -53,3 +53,30 @@ def learns_and_repeats(method: str, better_than: float = 0.8, **changes) -> None
     classes = train(data, how, [3, 4])
     assert classes.shape == (2, len(data.y))
     assert torch.equal(train(data, how, [4])[0], classes[1])
+
+
+def built(module, monkeypatch, data: Data, how) -> torch.nn.Module:
+    """The network that the `train` of a module makes for one trial, untrained."""
+    made = []
+
+    def caught(make, data, *others):
+        made.append(make(data.x.size(1), int(data.y.max()) + 1))
+        return torch.zeros(1, len(data.y), dtype=torch.long)
+
+    monkeypatch.setattr(module, "fitted", caught)
+    module.train(data, how, [0])
+    return made[0].eval()
+
+
+def walk(data: Data) -> torch.Tensor:
+    """D⁻¹A, dense."""
+    A = dense(data)
+    return A / A.sum(1, keepdim=True)
+
+
+def dense(data: Data) -> torch.Tensor:
+    """A[receiver, sender] of the towns, with their weights if they have any."""
+    weight = getattr(data, "edge_weight", None)
+    N = len(data.y)
+    ones = torch.ones(data.edge_index.size(1))
+    return torch.zeros(N, N).index_put((data.edge_index[1], data.edge_index[0]), ones if weight is None else weight)

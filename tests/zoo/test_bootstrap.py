@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 import torch
 from citations import accuracy, citations
+from torch_geometric.data import Data
 
-from panconv.zoo import METHODS
+from panconv.zoo import METHODS, bootstrap
 from panconv.zoo.bootstrap import bootstrapped, surest, train
 from panconv.zoo.classical import labels, operator
 
@@ -41,6 +42,58 @@ def test_a_round_is_the_diffusion_of_the_seeds_and_of_the_surest():
         more[nodes, found] = 0.5
         assert np.allclose(after, plain(S, more, 0.8, 6))
     assert len(rounds) == 4
+
+
+@pytest.mark.parametrize("option", [{}, {"hold": True}, {"balance": True}, {"lead": "share"}], ids=str)
+def test_every_round_starts_from_the_given_seeds_and_the_surest_of_the_round_before(option):
+    """One step a round, so that the seeds of a round are doubted in the next."""
+    data = citations(inside=0.1, between=0.03)
+    S, (given, hot) = operator(data, "D^−½AD^−½"), labels(data)
+    hot[given[:3]] = 0  # classes with unlike numbers of seeds
+    hot[given[0], 2] = 1
+    how = {**HOW, "alpha": 0.9, "steps": 1, "rounds": 3, "growth": 0.2}
+    rounds, usual = (list(bootstrapped(S, hot, {**how, **more})) for more in (option, {}))
+    seeds, taken_back = hot, 0
+    for done, scores in enumerate(rounds, 1):
+        expected = 0.9 * (S @ seeds) + 0.1 * seeds
+        if option.get("hold"):
+            expected[seeds.any(1)] = seeds[seeds.any(1)]
+        if option.get("balance"):
+            expected = expected / seeds.sum(0)
+        assert np.allclose(scores, expected)
+        total = expected.sum(1, keepdims=True)
+        lead = expected / np.where(total > 0, total, 1) if option.get("lead") else expected
+        nodes, found = surest(lead, ~hot.any(1), done * 0.2 * 90, True)
+        before, seeds = seeds, hot.copy()
+        seeds[nodes, found] = 1
+        taken_back += int((before > seeds).sum())
+    assert len(rounds) == 4
+    assert taken_back or option.get("hold")  # what is held cannot be doubted
+    assert not option or not np.allclose(rounds[-1], usual[-1])
+
+
+def test_the_round_is_the_first_of_those_that_would_be_most_right_on_validation(monkeypatch):
+    """Nodes 0 and 1 are known, 2 and 3 are for validation, both of class 1; what is said of node 4 tells the round."""
+    first, second, none = [1.0, 0.0], [0.0, 1.0], [0.0, 0.0]
+    rounds = [
+        [first, second, first, second, first],  # one right
+        [first, second, second, none, second],  # both, since a node not reached gets the commonest class
+        [first, second, second, second, first],  # both, later
+        [first, second, first, first, first],  # none
+    ]
+    monkeypatch.setattr(bootstrap, "bootstrapped", lambda *_: iter(np.array(rounds)))
+    split = torch.tensor([0, 0, 1, 1, 2])
+    data = Data(x=torch.eye(5), edge_index=torch.tensor([[0], [1]]), y=torch.tensor([0, 1, 1, 1, -1]))
+    data.train_mask, data.val_mask = split == 0, split == 1
+    assert train(data, HOW, [0]).tolist() == [[0, 1, 1, 1, 1]]
+
+
+def test_edges_in_one_direction_carry_labels_both_ways():
+    data = citations()
+    both = train(data, HOW, [0])
+    i, j = data.edge_index
+    data.edge_index = data.edge_index[:, i < j]
+    assert torch.equal(train(data, HOW, [0]), both)
 
 
 def test_the_new_seeds_lead_by_the_largest_margin_of_their_class():

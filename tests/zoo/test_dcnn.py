@@ -1,14 +1,14 @@
 import torch
-from towns import close, learns_and_repeats, settings, towns
+from towns import close, learns_and_repeats, settings, towns, walk
 
+from panconv.zoo import dcnn
 from panconv.zoo.dcnn import Diffusion, diffused, train
 from panconv.zoo.operator import operands
 
 
 def test_features_diffuse_by_powers_of_the_walk():
     data = towns(weighted=True)
-    A = torch.zeros(60, 60).index_put((data.edge_index[1], data.edge_index[0]), data.edge_weight)
-    P = A / A.sum(1, keepdim=True)
+    P = walk(data)
     z = diffused(operands(data, {"normalize": True}, "D⁻¹A"), data.x, hops=3)
     close(z, torch.cat([data.x, P @ data.x, P @ P @ data.x, P @ P @ P @ data.x], dim=1))
 
@@ -30,3 +30,24 @@ def test_hop_0_alone_sees_no_edges_and_hop_1_does():
 
 def test_it_learns():
     learns_and_repeats("dcnn", lr=0.05)
+
+
+def test_what_is_trained_on_is_every_hop_of_the_walk(monkeypatch):
+    data, seen, fit = towns(), [], dcnn.fit
+
+    def watched(model, shown, **options):
+        seen.append(shown.x)
+        return fit(model, shown, **options)
+
+    monkeypatch.setattr(dcnn, "fit", watched)
+    P, known = walk(data), data.train_mask | data.val_mask
+    for hops in (2, 4):
+        train(data, settings("dcnn", hops=hops, epochs=1), [0])
+        powers = [torch.linalg.matrix_power(P, n) @ data.x for n in range(hops + 1)]
+        close(seen[-1], torch.cat(powers, dim=1)[known])
+
+
+def test_features_in_double_precision_are_read_as_single():
+    data, wide, how = towns(), towns(), settings("dcnn", epochs=3)
+    wide.x = wide.x.double()
+    assert torch.equal(train(data, how, [0]), train(wide, how, [0]))

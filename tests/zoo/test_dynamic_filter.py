@@ -1,8 +1,9 @@
 import pytest
 import torch
 from torch_geometric.nn import FeaStConv
-from towns import close, learns_and_repeats, towns
+from towns import built, close, learns_and_repeats, settings, towns
 
+from panconv.zoo import dynamic_filter
 from panconv.zoo.dynamic_filter import Steered
 from panconv.zoo.operator import graph
 
@@ -36,3 +37,13 @@ def test_without_steering_it_is_the_mean_of_the_neighbours_under_the_mean_filter
 
 def test_it_learns():
     learns_and_repeats("dynamic_filter")
+
+
+def test_each_layer_that_is_trained_has_the_node_itself_among_its_neighbours(monkeypatch):
+    data = towns()
+    model = built(dynamic_filter, monkeypatch, data, settings("dynamic_filter", heads=3))
+    for layer in (model.first, model.second):
+        theirs = FeaStConv(layer.in_channels, layer.out_channels, 3, add_self_loops=True)
+        theirs.load_state_dict(layer.state_dict())
+        x = torch.randn(60, layer.in_channels)
+        close(layer(x), theirs(x, data.edge_index))

@@ -64,3 +64,38 @@ def test_every_step_is_a_batch_with_a_sample_of_its_own(monkeypatch):
         assert torch.equal(every, data.train_mask.nonzero().expand(-1, 2))
     assert len({tuple(u.flatten().tolist()) for _, u in seen}) == 6
     assert not torch.equal(*seen[0][1].T)
+
+
+def test_it_is_the_estimate_that_is_trained_on(monkeypatch):
+    """The gradient that comes back to an estimate is that of its cross entropy: softmax less the label, over B."""
+    data, seen, estimate = towns(), [], LayerSampler.estimate
+
+    def watched(self, v, u, h):
+        out = estimate(self, v, u, h)
+        out.register_hook(lambda gradient: seen.append((v, out.detach(), gradient)))
+        return out
+
+    monkeypatch.setattr(LayerSampler, "estimate", watched)
+    train(data, settings("fastgcn", samples=7, batch=8, epochs=2), [0, 1])
+    assert len(seen) == 4
+    for v, out, gradient in seen:
+        close(gradient, (out.softmax(-1) - torch.eye(3)[data.y[v]]) / len(v))
+
+
+def test_an_operator_that_carries_nothing_is_legal():
+    data, how = towns(), settings("fastgcn", normalize=False, samples=7, epochs=3)
+    data.edge_weight = torch.zeros(data.edge_index.size(1))
+    assert torch.equal(train(data, how, [0]), torch.zeros(1, 60, dtype=torch.long))  # of scores that are all 0
+    del data.edge_weight
+    data.edge_index = data.edge_index[:, :0]
+    assert torch.equal(train(data, how, [0]), torch.zeros(1, 60, dtype=torch.long))
+    matrix = operator(data, how, "Â")
+    sampler = LayerSampler(matrix, samples=7)
+    u = sampler.draw(random.keys(torch.arange(2)))
+    assert not sampler.estimate(torch.arange(5).unsqueeze(1).expand(-1, 2), u, torch.randn(7, 2, 3)).any()
+
+
+def test_features_in_double_precision_are_read_as_single():
+    data, wide, how = towns(), towns(), settings("fastgcn", samples=30, epochs=3)
+    wide.x = wide.x.double()
+    assert torch.equal(train(data, how, [0]), train(wide, how, [0]))

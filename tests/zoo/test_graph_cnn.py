@@ -1,6 +1,8 @@
+import pytest
 import torch
-from towns import close, learns_and_repeats, settings, towns
+from towns import built, close, dense, learns_and_repeats, settings, towns, walk
 
+from panconv.zoo import graph_cnn
 from panconv.zoo.graph_cnn import VertexFilter, train
 from panconv.zoo.operator import graph
 
@@ -37,3 +39,13 @@ def test_an_operator_takes_the_place_of_its_own():
     data.edge_index, data.edge_weight = loops, torch.ones(60)
     data.x[5] = data.x[50]
     assert torch.equal(*train(data, how, [0])[0][[5, 50]])
+
+
+@pytest.mark.parametrize(("base", "matrix"), [("A", dense), ("D⁻¹A", walk)])
+def test_the_base_is_the_one_that_was_asked_for(monkeypatch, base, matrix):
+    data = towns()
+    model = built(graph_cnn, monkeypatch, data, settings("graph_cnn", base=base))
+    for layer in (model.first, model.second):
+        x = torch.randn(60, len(layer.taps))
+        h0, h1 = layer.taps.chunk(2, dim=1)
+        close(layer(x), x @ h0 + matrix(data) @ x @ h1)

@@ -23,6 +23,42 @@ def test_with_no_edges_it_is_logistic_regression(classes):
     assert torch.equal(predicted[known], data.y[known])
 
 
+@pytest.mark.parametrize("passes", [0, 1])
+def test_what_it_says_is_said_by_a_classifier_of_the_features_and_then_by_one_of_both(passes):
+    data = citations(inside=0.1, between=0.03)
+    known, N = data.train_mask.numpy(), len(data.y)
+    x, A = data.x.double().numpy(), np.zeros((N, N))
+    A[data.edge_index[1], data.edge_index[0]] = 1
+    y = data.y.numpy()[known]
+    first = LogisticRegression(C=HOW["C"], max_iter=1000).fit(x[known], y).predict(x)
+    first[known] = y
+    degree = np.maximum(A.sum(1, keepdims=True), 1)
+    said = set()
+    for link, scale in (("count", 0.3), ("count", 3.0), ("proportion", 0.3), ("proportion", 3.0)):
+        expected = first
+        if passes:
+            both = np.hstack([x, scale * (A if link == "count" else A / degree) @ np.eye(3)[first]])
+            expected = LogisticRegression(C=HOW["C"], max_iter=1000).fit(both[known], y).predict(both)
+            expected[known] = y
+        how = {**HOW, "link": link, "scale": scale, "passes": passes, "parts": 1}
+        assert np.array_equal(train(data, how, [0])[0].numpy(), expected)
+        said.add(tuple(expected))
+    assert len(said) == (4 if passes else 1)  # so that none of the settings can stand for another
+
+
+def test_where_every_class_is_known_nothing_is_left_to_say():
+    data = citations()
+    data.y, data.train_mask = data.truth, torch.ones(90, dtype=torch.bool)
+    assert torch.equal(train(data, HOW, [0, 1]), data.truth.expand(2, -1))
+
+
+def test_one_class_to_learn_from_is_refused():
+    data = citations()
+    data.train_mask &= data.truth == 1
+    with pytest.raises(ValueError, match=r"train_mask must hold .* two classes or more, got classes \[1\]: add"):
+        train(data, HOW, [0])
+
+
 @pytest.mark.parametrize("link", ["count", "proportion"])
 def test_the_classes_of_neighbours_help(link):
     data = citations()

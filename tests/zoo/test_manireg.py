@@ -37,3 +37,18 @@ def test_more_of_it_is_smoother_and_better():
     with_edges, without = (train(data, {**how, "ridge": 1e-3, "smooth": smooth}, [0, 1]) for smooth in (0.1, 0.0))
     assert accuracy(with_edges, data) > accuracy(without, data) + 0.05
     assert with_edges.shape == (2, 90)
+
+
+def test_on_a_directed_graph_it_is_the_mean_of_both_directions():
+    data = citations()
+    f = data.x.double()
+    i, j = data.edge_index
+    data.edge_weight = 0.5 + (i * 7 + j * 3) % 5  # not the same both ways
+    differences = f[i] - f[j]  # an entry of A in each direction counts half
+    expected = (differences.T @ (differences * data.edge_weight.double().unsqueeze(1)) / 2).numpy()
+    assert np.allclose(roughness(data, features(data)), expected)
+    once = i < j
+    data.edge_index, data.edge_weight = data.edge_index[:, once], data.edge_weight[once]
+    differences = differences[once]
+    expected = (differences.T @ (differences * data.edge_weight.double().unsqueeze(1)) / 2).numpy()
+    assert np.allclose(roughness(data, features(data)), expected)

@@ -1,6 +1,8 @@
+import pytest
 import torch
-from towns import close, learns_and_repeats, towns
+from towns import built, close, dense, learns_and_repeats, settings, towns
 
+from panconv.zoo import monet
 from panconv.zoo.monet import Mixture, Patches
 from panconv.zoo.operator import graph
 
@@ -46,3 +48,17 @@ def test_with_gaussians_that_are_flat_it_is_the_mean_of_the_neighbours():
 
 def test_it_learns():
     learns_and_repeats("monet")
+
+
+@pytest.mark.parametrize(("mean", "normalize"), [(True, True), (False, True), (True, False)])
+def test_each_layer_is_on_the_neighbours_and_the_node_itself_by_their_mean_if_asked(monkeypatch, mean, normalize):
+    """With Gaussians that are flat, what is left of a layer is its matrix; another operator is taken as it stands."""
+    data = towns(weighted=True)
+    A = dense(data) + torch.eye(60) * normalize
+    if mean and normalize:
+        A /= A.sum(1, keepdim=True)
+    model = built(monet, monkeypatch, data, settings("monet", mean=mean, normalize=normalize))
+    for layer in (model.first, model.second):
+        layer.sigma.data.fill_(1e4)
+        x = torch.randn(60, layer.in_channels)
+        close(layer(x), A @ x @ layer.g.unflatten(1, (3, -1)).sum(1))

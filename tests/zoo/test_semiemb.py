@@ -1,10 +1,12 @@
+from types import SimpleNamespace
+
 import pytest
 import torch
 from citations import accuracy, citations
 
 from panconv.graph import Adjacency
-from panconv.zoo import METHODS
-from panconv.zoo.semiemb import Pairs, embedding_loss, fitted_nets, train
+from panconv.zoo import METHODS, semiemb
+from panconv.zoo.semiemb import Nets, Pairs, embedding_loss, fitted_nets, train
 
 HOW = {**METHODS["semiemb"].settings, "hidden": 16, "steps": 100, "pairs": 50, "embedding": 1.0, "margin": 1.0}
 
@@ -22,6 +24,15 @@ def test_the_pairs_are_edges_and_no_edges():
     assert 0.8 < float(apart.float().mean()) < 1
     assert torch.equal(Pairs(A, [8]).near(3, 400)[0], near[1])
     assert not torch.equal(pairs.near(4, 400), near)
+
+
+def test_an_edge_in_one_direction_makes_neighbours_both_ways():
+    data = citations()
+    i, j = data.edge_index
+    once = Pairs(Adjacency.of(data.edge_index[:, i < j]), [7])
+    both = Pairs(Adjacency.of(data.edge_index), [7])
+    assert torch.equal(once.far(3, 2000)[1], both.far(3, 2000)[1])
+    assert bool((Adjacency.of(data.edge_index).to_dense()[tuple(once.near(3, 400).unbind(1))] > 0).all())
 
 
 def test_neighbours_are_pulled_and_others_pushed_up_to_the_margin():
@@ -67,3 +78,42 @@ def test_no_edges_is_legal_and_progress_is_told():
     told = []
     assert train(data, {**HOW, "steps": 15}, [0], tell=told.append).shape == (1, 90)
     assert told == [pytest.approx(10 / 15), 1.0]
+
+
+def test_the_embedding_is_of_the_hidden_layer_alone(monkeypatch):
+    """With the labels switched off nothing tells the output matrix anything: it stays as it started."""
+    mute = SimpleNamespace(cross_entropy=lambda scores, y: 0 * scores.sum())
+    monkeypatch.setattr(semiemb, "F", mute)
+    data = citations()
+    nets, _ = fitted_nets(data, {**HOW, "weight_decay": 0.0, "steps": 5}, [0, 1], "cpu")
+    start = Nets(60, 16, 3, [0, 1], torch.device("cpu"))
+    moved = [not torch.equal(a, b) for a, b in zip(nets.parameters, start.parameters, strict=True)]
+    assert moved == [True, True, False, False]
+
+
+def test_what_is_kept_is_the_step_that_was_best_on_validation():
+    """A run of n steps is the beginning of a longer one: the best look of the long run is the end of a short one."""
+    data, looks = citations(), (10, 20, 30, 40, 50)
+    val = data.val_mask
+    ends, merits = [], []
+    for steps in looks:
+        nets, _ = fitted_nets(data, {**HOW, "steps": steps}, [0], "cpu")
+        with torch.no_grad():
+            scores = nets.scores(nets.hidden(data.x))[0]
+        surprise = torch.nn.functional.cross_entropy(scores[val], data.y[val])
+        merits.append((int((scores.argmax(1) == data.y)[val].sum()), -float(surprise)))  # of equals the surer one
+        ends.append((nets.parameters, scores.argmax(1)))
+    best = merits.index(max(merits))
+    assert 0 < best < len(looks) - 1
+    _, kept = fitted_nets(data, {**HOW, "steps": 50}, [0], "cpu")
+    for a, b in zip(kept, ends[best][0], strict=True):
+        assert torch.equal(a, b)
+    predicted = train(data, {**HOW, "steps": 50}, [0])[0]
+    assert torch.equal(predicted, ends[best][1])
+    assert not torch.equal(predicted, ends[-1][1])
+
+
+def test_features_in_double_precision_are_read_as_single():
+    data, wide = citations(), citations()
+    wide.x = wide.x.double()
+    assert torch.equal(train(data, {**HOW, "steps": 5}, [0]), train(wide, {**HOW, "steps": 5}, [0]))

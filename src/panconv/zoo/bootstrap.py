@@ -23,11 +23,11 @@ from panconv.zoo.stack import Tell
 def train(
     data: Data, how: Mapping[str, Any], seeds: Sequence[int], device: str = "cpu", tell: Tell | None = None
 ) -> Tensor:
-    S, (_, hot) = operator(data, how["base"]), labels(data)
+    S, (_, hot) = operator(data, how["base"], symmetrise=True), labels(data)
     val, y = data.val_mask.cpu().numpy(), data.y.cpu().numpy()
     best, most = hot, -1
     for done, scores in enumerate(bootstrapped(S, hot, how)):
-        right = int(((scores.argmax(1) == y) & scores.any(1))[val].sum())
+        right = int((classes(scores, 1)[0].numpy() == y)[val].sum())  # of what would be predicted
         if right > most:  # of equal rounds the first
             best, most = scores, right
         if tell is not None:

@@ -9,13 +9,18 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from panconv.graph import Adjacency
+from panconv.zoo.symmetric import undirected
 
 
-def operator(data: Data, base: str, normalize: bool = True) -> sp.csr_matrix:
-    """The graph's matrix [receiver, sender] in one of the bases of `Adjacency`; not to normalize leaves A as it is."""
+def operator(data: Data, base: str, normalize: bool = True, symmetrise: bool = False) -> sp.csr_matrix:
+    """The graph's matrix [receiver, sender] in one of the bases of `Adjacency`; not to normalize leaves A as it is.
+
+    With `symmetrise` it is that of (A + Aᵀ)/2, for methods whose edges have no direction.
+    """
     weight = getattr(data, "edge_weight", None)
-    adj = Adjacency.of(data.edge_index, None if weight is None else weight.detach(), data.x.size(0))
-    csr, _ = adj.to("cpu").base(base if normalize else "A").operands(torch.float64)
+    adj = Adjacency.of(data.edge_index, None if weight is None else weight.detach(), data.x.size(0)).to("cpu")
+    adj = undirected(adj) if symmetrise else adj
+    csr, _ = adj.base(base if normalize else "A").operands(torch.float64)
     N = adj.num_nodes
     return sp.csr_matrix(tuple(part.numpy() for part in (csr.value, csr.col, csr.crow)), shape=(N, N))
 

@@ -49,7 +49,7 @@ class Diffusion(nn.Module):
 def train(
     data: Data, how: Mapping[str, Any], seeds: Sequence[int], device: str = "cpu", tell: Tell | None = None
 ) -> Tensor:
-    z = diffused(operands(data, how, "D⁻¹A", device), data.x.to(device), how["hops"])
+    z = diffused(operands(data, how, "D⁻¹A", device), data.x.float().to(device), how["hops"])
     classes = int(data.y.max()) + 1
     model = Stacked(
         lambda: Diffusion(z.size(1), classes, how["dropout"]), z.size(1), classes, trials=len(seeds), decay=how["decay"]

@@ -43,6 +43,8 @@ class LayerSampler:
         self.samples, self._N, self._value = samples, matrix.num_nodes, a.value
         self._place = matrix.row.long() * self._N + a.col  # of each entry, ascending
         squares = a.value.new_zeros(self._N, dtype=torch.float64).index_add(0, a.col, a.value.double() ** 2)
+        if not bool(squares.any()):  # an operator that is 0 everywhere: any node tells as little as another
+            squares = torch.ones_like(squares)
         self.q = squares / squares.sum()  # (N,)
         self._cumulated = self.q.cumsum(0)
 
@@ -59,6 +61,8 @@ class LayerSampler:
     def _entries(self, row: Tensor, col: Tensor) -> Tensor:
         """Entries of Â, 0 where nothing is stored; row and column broadcast."""
         wanted = (row * self._N + col).contiguous()
+        if not self._place.numel():
+            return self._value.new_zeros(wanted.shape)
         at = torch.searchsorted(self._place, wanted).clamp(max=self._place.numel() - 1)
         return torch.where(self._place[at] == wanted, self._value[at], 0)
 
@@ -143,7 +147,7 @@ def train(
     data: Data, how: Mapping[str, Any], seeds: Sequence[int], device: str = "cpu", tell: Tell | None = None
 ) -> Tensor:
     matrix = operator(data, how, "Â", device)
-    z = spmm(*matrix.operands(torch.float32), data.x.to(device))  # Â·X
+    z = spmm(*matrix.operands(torch.float32), data.x.float().to(device))  # Â·X
     y = data.y.to(device)
     model = Model(z.size(1), how["hidden"], int(y.max()) + 1, len(seeds), how["dropout"]).to(device)
     model.seed(seeds)

@@ -29,7 +29,10 @@ def train(
     links = how["scale"] * operator(data, "D⁻¹A" if how["link"] == "proportion" else "A")
     y, rest, (F, C) = hot[nodes].argmax(1), np.flatnonzero(~hot.any(1)), (x.shape[1], hot.shape[1])
     start = hot.copy()  # the known classes, and the first guess elsewhere
-    start[rest] = np.eye(C)[classifier(how).fit(x[nodes], y).predict(x[rest])]
+    if len(seen := np.unique(y).tolist()) < 2:
+        raise ValueError(f"train_mask must hold nodes of two classes or more, got classes {seen}: add nodes of another")
+    if len(rest):  # else every class is known
+        start[rest] = np.eye(C)[classifier(how).fit(x[nodes], y).predict(x[rest])]
     both = classifier(how).fit(sp.hstack([x, links @ start], format="csr")[nodes], y)
     (of_own, bias), (of_links, _) = by_class(both, slice(F), C), by_class(both, slice(F, None), C)
     own = x @ of_own + bias

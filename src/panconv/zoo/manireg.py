@@ -42,7 +42,6 @@ def fitted_scores(data: Data, ridge: float, smooth: float) -> np.ndarray:
 
 def roughness(data: Data, x: sp.csr_matrix) -> np.ndarray:
     """XᵀLX, (F, F): wᵀXᵀLXw sums the squared differences of X·w over the undirected edges. L sees no constant."""
-    A = operator(data, "A")
-    A = (A + A.T) / 2
+    A = operator(data, "A", symmetrise=True)
     product = x.T @ (sp.diags(np.asarray(A.sum(1)).ravel()) - A) @ x
     return np.asarray(product.todense())

@@ -47,14 +47,14 @@ class Pairs:
 
     def __init__(self, adj: Adjacency, seeds: Sequence[int]) -> None:
         self.row, self.col, self.N = adj.row.long(), adj.col.long(), adj.num_nodes
-        self.edges = self.row * self.N + self.col  # sorted, since the entries are
+        self.edges = self._key(self.row, self.col).unique()  # sorted
         self.seeds = torch.tensor(seeds, device=adj.device)
 
     def near(self, step: int, count: int) -> Tensor:
         """The ends of edges, (S, 2, count); on a graph without any, of none."""
-        if not len(self.edges):
+        if not len(self.row):
             return self.row.new_empty(len(self.seeds), 2, 0)
-        edge = random.words(random.keys(self.seeds, 0, step), (count,)) % len(self.edges)
+        edge = random.words(random.keys(self.seeds, 0, step), (count,)) % len(self.row)
         return torch.stack([self.row[edge], self.col[edge]], dim=1)
 
     def far(self, step: int, count: int) -> tuple[Tensor, Tensor]:
@@ -63,9 +63,13 @@ class Pairs:
         i, j = ends.unbind(1)
         if not len(self.edges):
             return ends, i != j
-        key = i * self.N + j
+        key = self._key(i, j)
         place = torch.searchsorted(self.edges, key).clamp(max=len(self.edges) - 1)
         return ends, (self.edges[place] != key) & (i != j)
+
+    def _key(self, i: Tensor, j: Tensor) -> Tensor:
+        """A number for each pair of nodes, the same both ways: an edge in one direction makes neighbours."""
+        return torch.minimum(i, j) * self.N + torch.maximum(i, j)
 
 
 def embedding_loss(near: Tensor, far: Tensor, apart: Tensor, margin: float) -> Tensor:
@@ -86,14 +90,14 @@ def train(
     nets, best = fitted_nets(data, how, seeds, device, tell)
     nets.parameters = best
     with torch.no_grad():
-        return nets.scores(nets.hidden(data.x.to(device))).argmax(-1)
+        return nets.scores(nets.hidden(data.x.float().to(device))).argmax(-1)
 
 
 def fitted_nets(
     data: Data, how: Mapping[str, Any], seeds: Sequence[int], device: str, tell: Tell | None = None
 ) -> tuple[Nets, list[Tensor]]:
     """The networks after their last step, and their parameters, by trial, at the highest validation accuracy."""
-    x, y = data.x.to(device), data.y.to(device)
+    x, y = data.x.float().to(device), data.y.to(device)
     train, val = data.train_mask.to(device).nonzero().squeeze(1), data.val_mask.to(device).nonzero().squeeze(1)
     nets = Nets(x.size(1), how["hidden"], int(data.y.max()) + 1, seeds, x.device)
     pairs = Pairs(Adjacency.of(data.edge_index, None, x.size(0)).to(device), seeds)

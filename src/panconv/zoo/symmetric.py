@@ -20,10 +20,7 @@ def symmetric(adj: Adjacency, base: str | None) -> CSR:
     Weights that are an operator of their own may have any spectrum, which powers and Chebyshev polynomials do not
     bear: they are divided by their largest eigenvalue in magnitude.
     """
-    if not adj.is_symmetric:
-        forth, (row, col) = adj.operands(torch.float64)[0].value / 2, (adj.row, adj.col.long())
-        edges = torch.cat([torch.stack([col, row]), torch.stack([row, col])], dim=1)
-        adj = Adjacency.from_edge_index(edges, forth.repeat(2), adj.num_nodes)
+    adj = undirected(adj)
     if base is not None:
         return adj.base(base).operands(torch.float64)[0]
     a, _ = adj.operands(torch.float64)
@@ -31,6 +28,15 @@ def symmetric(adj: Adjacency, base: str | None) -> CSR:
     with torch.no_grad():
         largest = ritz(Symmetric(a), start, min(_STEPS, adj.num_nodes)).values.abs().max()
     return CSR(a.crow, a.col, a.value / largest.clamp(min=torch.finfo(torch.float64).tiny))
+
+
+def undirected(adj: Adjacency) -> Adjacency:
+    """The graph itself where it is symmetric, (A + Aᵀ)/2 of one that is not."""
+    if adj.is_symmetric:
+        return adj
+    half, (row, col) = adj.operands(torch.float64)[0].value / 2, (adj.row.long(), adj.col.long())
+    edges = torch.cat([torch.stack([col, row]), torch.stack([row, col])], dim=1)
+    return Adjacency.from_edge_index(edges, half.repeat(2), adj.num_nodes)
 
 
 class Symmetric:
