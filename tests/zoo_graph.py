@@ -3,6 +3,7 @@
 import torch
 from torch_geometric.data import Data
 
+from panconv.nn import Dropout
 from panconv.zoo import METHODS
 
 
@@ -29,3 +30,20 @@ def settings(name, **changes):
 
 def share_right(predicted, truth, mask):
     return float((predicted == truth)[:, mask].float().mean())
+
+
+def check_dropouts(model, p, run, names):
+    """Each of the dropouts named, and no other, is there with probability p, and alone it already drops something."""
+    drops = {name: module for name, module in model.named_modules() if isinstance(module, Dropout)}
+    assert {name: drop.p for name, drop in drops.items()} == dict.fromkeys(names, p)
+    whole = run(model.eval())
+    model.train()
+    for one in drops.values():
+        for drop in drops.values():
+            drop.p = p if drop is one else 0.0
+        one.keys = torch.tensor(3)
+        dropped = run(model)
+        torch.testing.assert_close(dropped, run(model))  # by its key
+        assert not torch.allclose(dropped, whole, atol=1e-5)
+    one.p = 0.0
+    torch.testing.assert_close(run(model), whole)  # and nothing else is dropped

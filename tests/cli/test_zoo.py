@@ -1,7 +1,13 @@
 import json
 
 import pytest
+from baseline_records import record
 from terminal import run
+
+from panconv.cli.zoo import zoo
+from panconv.zoo import runner
+from panconv.zoo.menu import WALK, menu
+from panconv.zoo.registry import METHODS
 
 QUICK = ("--trials", 2, "--set", "epochs=3")
 
@@ -54,3 +60,51 @@ def test_mistakes_are_one_line_and_exit_code_2(tmp_path, arguments, message):
     assert finished.returncode == 2, finished.stderr
     assert message in finished.stderr
     assert len(finished.stderr.strip().splitlines()) == 1
+
+
+def trained(monkeypatch, tmp_path, val, *arguments, **options):
+    """The tasks that the command trains, call by call, and what it writes; val gives the validation accuracies."""
+    calls = []
+
+    def stub(tasks, **others):
+        calls.append(tasks)
+        return [record(task, 60.0, val_accuracy=val(task)) for task in tasks]
+
+    monkeypatch.setattr(runner, "run", stub)
+    zoo(*arguments, json_file=tmp_path / "out.json", **options)
+    return calls, json.loads((tmp_path / "out.json").read_text())
+
+
+def test_validation_chooses_the_operator_with_seeds_of_its_own_and_without_the_test_nodes(monkeypatch, tmp_path):
+    operators = menu(METHODS["gcn"])
+    best, uneven, worst = operators[4], operators[1], operators[6]
+
+    def val(task):
+        if task.operator == uneven:  # the highest of all once, and not in the mean
+            return 0.95 if task.seed % 2 else 0.5
+        return 0.8 if task.operator == best else 0.1 if task.operator == worst else 0.7
+
+    calls, written = trained(monkeypatch, tmp_path, val, "gcn", ["cora"], trials=3, seed=5, met=True)
+    own, *choosing, on_m = calls
+    assert [tasks[0].operator for tasks in choosing] == operators
+    for tasks in choosing:
+        assert [task.seed for task in tasks] == [1005, 1006]  # none of the table's
+        assert not any(task.tested for task in tasks)
+    for tasks, operator in ((own, None), (on_m, best)):
+        assert [(task.operator, task.seed, task.tested) for task in tasks] == [(operator, s, True) for s in (5, 6, 7)]
+    assert [each["operator"] for each in written] == [None] * 3 + [best] * 3  # of the choice nothing is shown
+
+
+def test_where_there_is_one_operator_there_is_no_choice(monkeypatch, tmp_path):
+    calls, _ = trained(monkeypatch, tmp_path, lambda task: 0.5, "deepwalk", ["cora"], trials=2, met=True)
+    found = [[(task.operator, task.tested) for task in tasks] for tasks in calls]
+    assert found == [[(each, True)] * 2 for each in (None, WALK)]
+
+
+def test_on_m_a_method_has_the_settings_it_has_there_but_for_those_given(monkeypatch, tmp_path):
+    calls, _ = trained(
+        monkeypatch, tmp_path, lambda task: 0.5, "gwnn", ["pubmed"], trials=1, met=True, settings=["s=0.3"]
+    )
+    own, *others = (tasks[0].settings for tasks in calls)
+    assert own == {**METHODS["gwnn"].on("pubmed"), "s": 0.3}
+    assert all(each == {**METHODS["gwnn"].on("pubmed", m=True), "s": 0.3} for each in others)

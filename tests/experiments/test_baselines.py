@@ -43,6 +43,17 @@ def test_the_operator_is_chosen_by_validation_with_seeds_of_its_own():
     assert baselines.chosen([], "deepwalk", "cora") == {"walk": "maximal-entropy"}  # there is one
 
 
+def test_on_m_a_method_has_the_settings_it_has_there():
+    own, there = METHODS["gwnn"].on("pubmed"), METHODS["gwnn"].on("pubmed", m=True)
+    assert own != there
+    assert {**own, "threshold": 1e-4} == there
+    choosing = baselines.choosing_tasks("gwnn", "pubmed")
+    for tasks in (choosing, baselines.met_tasks("gwnn", "pubmed", choosing[0].operator, 2)):
+        assert tasks
+        assert all(task.settings == there for task in tasks)
+    assert all(task.settings == own for task in baselines.own_tasks("gwnn", "pubmed", 2))
+
+
 def test_rows_ours_the_papers_and_on_m():
     own, met = baselines.own_tasks("gcn", "cora", 3), baselines.choosing_tasks("gcn", "cora")
     operator = met[0].operator

@@ -62,6 +62,14 @@ def test_places_are_by_our_mean():
     assert near == "GAT leads with 83.5 ± 0.7; 1 of the others is within one standard deviation of it: GCN."
 
 
+def test_near_the_first_is_whom_either_spread_reaches():
+    wide = own("gat", "cora", [81.0, 85.0]) + own("gcn", "cora", [82.4, 82.6])  # 83 ± 2.8 and 82.5 ± 0.1
+    ranked = standing.places(summary.table2([], own("lp", "cora", [84.0, 84.0]) + wide), "cora")
+    assert [place.name for place in ranked] == ["LP", "GAT", "GCN"]
+    near = standing.ranked_words(ranked)
+    assert near == "LP leads with 84.0 ± 0.0; 1 of the others is within one standard deviation of it: GAT."
+
+
 def test_few_trials_are_named():
     full, few = own("sgc", "cora", [81.0] * 10), own("gat", "pubmed", [79.0] * 3) + own("lp", "cora", [68.0])
     words = standing.few_trials(summary.table2([], full + few))

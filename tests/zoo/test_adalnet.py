@@ -1,6 +1,8 @@
 """AdaLNet: the graph of its long scales is learned, through Lanczos."""
 
 import torch
+from torch.nn import functional as F
+from zoo_graph import check_dropouts
 
 from panconv import Adjacency
 from panconv.csr import CSR
@@ -86,3 +88,31 @@ def test_trials_side_by_side_are_those_alone():
         one(x, None).square().sum().backward()
         for stacked, p in zip(both.stack, one.parameters(), strict=True):
             assert torch.allclose(stacked.grad[s], p.grad, atol=1e-4)
+
+
+def test_two_layers_with_a_relu_between_on_one_learned_graph():
+    M, x = small()
+    model = AdaLanczosNet(4, 3, M, HOW)
+    found = lanczos(model.affinity(x), start(14, x.device), 5)
+    G = model.filters(found.tridiagonal())
+    hidden = model.first(x, found.Q, G)
+    assert hidden.min() < 0
+    assert torch.allclose(model(x, None), model.second(hidden.clamp(min=0), found.Q, G), atol=1e-5)
+
+
+def test_the_networks_of_the_kernel_and_of_the_filters_are_not_linear():
+    M, x = small()
+    model = AdaLanczosNet(4, 3, M, HOW)
+    for net, given in ((model.affinity.embedding, x), (model.filters.maps[0], torch.randn(7, 25))):
+        torch.nn.init.normal_(net[2].weight)
+        first, _, second = net
+        hidden = F.linear(given, first.weight, first.bias)
+        assert hidden.min() < 0
+        expected = F.linear(hidden.clamp(min=0), second.weight, second.bias)
+        assert torch.allclose(net(given), expected, atol=1e-6)
+
+
+def test_the_kernel_and_the_inputs_of_both_layers_are_dropped():
+    M, x = small()
+    model = AdaLanczosNet(4, 3, M, {**HOW, "dropout": 0.3})
+    check_dropouts(model, 0.3, lambda model: model(x, None), ["drop_input", "drop_hidden", "drop_kernel"])

@@ -2,7 +2,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 from torch.testing import assert_close as close
-from zoo_graph import settings, small
+from zoo_graph import check_dropouts, settings, small
 
 from panconv import Adjacency
 from panconv.zoo import agnn
@@ -35,3 +35,14 @@ def test_between_the_two_maps_only_attention_is_trained():
     names = {name for name, _ in model.named_parameters()}
     betas = {f"propagations.{layer}.beta" for layer in (1, 2, 3)}
     assert names == {"first.weight", "first.bias", "second.weight", "second.bias"} | betas
+
+
+def test_what_goes_into_either_map_is_dropped():
+    x, adj, model = parts(dropout=0.3)
+    check_dropouts(model, 0.3, lambda model: model(x, adj), ["drop_input", "drop_hidden"])
+
+
+def test_no_more_layers_are_fixed_than_there_are():
+    parts(layers=2, fixed=2)
+    with pytest.raises(ValueError, match="fixed must be at most layers, got fixed = 3 and layers = 2"):
+        parts(layers=2, fixed=3)

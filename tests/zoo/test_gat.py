@@ -1,7 +1,7 @@
 import torch
 import torch.nn.functional as F
 from torch.testing import assert_close as close
-from zoo_graph import settings, small
+from zoo_graph import check_dropouts, settings, small
 
 from panconv import Adjacency
 from panconv.zoo import gat
@@ -43,3 +43,11 @@ def test_attention_is_dropped_and_nothing_else_in_the_layer():
     assert not torch.allclose(layer(data.x, *edges(adj)), once)
     layer.drop.p = 0.0
     close(layer(data.x, *edges(adj)), layer.eval()(data.x, *edges(adj)))
+
+
+def test_the_inputs_and_the_attention_of_both_layers_are_dropped():
+    data, _ = small()
+    adj = Adjacency.of(with_loops(data).edge_index, num_nodes=60)
+    names = ["first.drop", "second.drop", "drop_input", "drop_hidden"]
+    model = gat.network(settings("gat", dropout=0.3), 8, 2)
+    check_dropouts(model, 0.3, lambda model: model(data.x, adj), names)

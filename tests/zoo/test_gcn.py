@@ -4,7 +4,8 @@ from torch.testing import assert_close as close
 from zoo_graph import settings, share_right, small
 
 from panconv import Adjacency
-from panconv.zoo import gcn, trainer
+from panconv.nn import Dropout
+from panconv.zoo import gcn, gln, trainer
 
 
 def test_it_is_two_layers_of_means_over_neighbours():
@@ -38,3 +39,16 @@ def test_neighbours_tell_what_features_do_not(name):
     assert told
     assert told == sorted(told)
     assert told[-1] <= 1
+
+
+@pytest.mark.parametrize(("module", "activation"), [(gcn, torch.relu), (gln, torch.nn.Identity())])
+def test_what_goes_into_either_layer_is_dropped(module, activation):
+    data, _ = small()
+    model = module.network(settings("gcn", dropout=0.3), 8, 2)
+    adj = Adjacency.of(data.edge_index, num_nodes=60)
+    A, drop = adj.base("Â").to_dense(), [Dropout(0.3), Dropout(0.3)]
+    for key, (ours, plain) in enumerate(zip((model.drop_input, model.drop_hidden), drop, strict=True)):
+        ours.keys = plain.keys = torch.tensor(key)
+    hidden = activation(A @ drop[0](data.x) @ model.first.lin.weight.T)
+    close(model(data.x, adj), A @ drop[1](hidden) @ model.second.lin.weight.T)
+    assert not torch.allclose(drop[0](data.x), data.x)

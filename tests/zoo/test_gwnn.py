@@ -5,7 +5,8 @@ import torch
 from rings import ring, two_rings
 from torch.nn import functional as F
 
-from panconv.zoo import METHODS, trainer
+from panconv import Adjacency
+from panconv.zoo import METHODS, gwnn, trainer
 from panconv.zoo.gwnn import WaveletConv
 from panconv.zoo.stack import Layers
 from panconv.zoo.symmetric import symmetric
@@ -58,3 +59,19 @@ def test_training_uses_the_graph(normalize):
     hidden = ~(data.train_mask | data.val_mask)
     assert (both == data.truth)[:, hidden].float().mean() > 0.8
     assert torch.equal(trainer("gwnn")(data, how, [4])[0], both[1])
+
+
+@pytest.mark.parametrize("rows", [True, False])
+@pytest.mark.parametrize(("s", "threshold"), [(0.4, 1e-4), (1.5, 1e-4), (1.5, 0.03)])
+def test_both_layers_have_the_wavelets_that_the_settings_ask_for(monkeypatch, s, threshold, rows):
+    data = two_rings()
+    monkeypatch.setattr(gwnn, "fitted", lambda make, *others: make(5, 2))  # the module before any training
+    model = gwnn.train(data, {**METHODS["gwnn"].settings, "s": s, "threshold": threshold, "rows": rows}, [0])
+    adj = Adjacency.of(data.edge_index, None, 40)
+    L = torch.eye(40, dtype=torch.float64) - adj.base("D^−½AD^−½").to_dense(torch.float64)
+    for conv in (model.first, model.second):
+        for found, x in ((conv.psi, -s), (conv.inverse, s)):
+            exact = torch.linalg.matrix_exp(x * L)
+            exact = exact.where(exact >= threshold, 0)
+            exact = exact / exact.sum(1, keepdim=True) if rows else exact
+            assert torch.allclose(dense(found).double(), exact, atol=1e-5)

@@ -4,12 +4,14 @@ import pytest
 import torch
 from rings import two_rings
 from torch import nn
+from torch.nn import functional as F
+from zoo_graph import check_dropouts
 
 from panconv import Adjacency
 from panconv.csr import CSR
 from panconv.spectral import ritz
 from panconv.zoo import METHODS, trainer
-from panconv.zoo.lnet import LanczosLayer
+from panconv.zoo.lnet import LanczosLayer, LanczosNet
 from panconv.zoo.scales import start
 from panconv.zoo.symmetric import Symmetric, symmetric
 
@@ -60,3 +62,21 @@ def test_training_uses_the_graph_and_follows_the_seed(name, normalize):
     assert both.shape == (2, 40)
     assert (both == data.truth)[:, data.y < 0].float().mean() > 0.8
     assert torch.equal(trainer(name)(data, how, [4])[0], both[1])
+
+
+def test_the_network_of_the_ritz_values_has_a_relu_and_no_bias():
+    M, dense = small()
+    layer = LanczosLayer(4, 3, M, ritz(dense, start(12, dense.device).double(), 6), HOW)
+    powers, (first, second) = torch.randn(9, 2), layer.filter.parameters()  # two matrices, and nothing else
+    assert torch.allclose(layer.filter(powers), F.linear(F.linear(powers, first).relu(), second), atol=1e-6)
+    assert not layer.filter(torch.zeros(1, 2)).any()  # what the powers forget stays forgotten
+
+
+def test_two_layers_with_a_relu_between_and_dropout_before_each():
+    M, dense = small()
+    pairs = ritz(dense, start(12, dense.device).double(), 6)
+    model, x = LanczosNet(4, 3, M, pairs, {**HOW, "hidden": 6, "dropout": 0.3}).eval(), torch.randn(12, 4)
+    hidden = model.first(x)
+    assert hidden.min() < 0
+    assert torch.allclose(model(x, None), model.second(hidden.clamp(min=0)), atol=1e-6)
+    check_dropouts(model, 0.3, lambda model: model(x, None), ["drop_input", "drop_hidden"])

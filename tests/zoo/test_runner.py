@@ -24,6 +24,7 @@ def test_the_labels_of_the_test_nodes_are_not_handed_over():
     assert torch.equal(shown.y[known], data.y[known])
     assert "test_mask" not in shown
     assert (data.y >= 0).all()  # ours is as it was
+    assert shown.x is data.x  # nothing is copied that stays
 
     def looks(data, how, seeds, device, tell):
         assert int((data.y >= 0).sum()) == 640
@@ -109,6 +110,17 @@ def test_a_random_split_is_like_the_public_one():
     assert int(torch.stack([train, val, test]).sum(0).max()) == 1
     share = torch.bincount(y[test]) / 1000
     assert (share - torch.bincount(y) / len(y)).abs().max() < 0.05  # neither the first nodes nor one class
+
+
+def test_validation_and_test_nodes_are_from_anywhere_and_others_for_each_seed():
+    N, seeds = 4000, 20
+    splits = [runner.random_split(torch.arange(N) % 4, seed) for seed in range(seeds)]
+    for part, size in ((1, 500), (2, 1000)):
+        masks = torch.stack([split[part] for split in splits])  # (seeds, N)
+        by_place = masks.reshape(seeds, 10, -1).sum((0, 2)) / (seeds * size)
+        assert (by_place - 0.1).abs().max() < 0.02  # as many from each tenth of the nodes
+        common = int((masks[0] & masks[1]).sum())
+        assert abs(common - size**2 / (N - 80)) < 5 * (size**2 / N) ** 0.5  # no more than by chance
 
 
 def test_splits_side_by_side_and_one_after_another():

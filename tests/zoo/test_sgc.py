@@ -32,3 +32,15 @@ def test_it_propagates_once():
     model = sgc.network(settings("sgc"), 8, 2)
     adj = Adjacency.of(data.edge_index, num_nodes=60)
     close(model(data.x, adj), model(torch.full_like(data.x, torch.nan), adj))
+
+
+def test_an_operator_without_weights_has_ones():
+    data, _ = small()
+    adj = Adjacency.of(data.edge_index, num_nodes=60)
+    model = sgc.network(settings("sgc", K=2, normalize=False), 8, 2)
+    A = adj.to_dense()
+    close(model(data.x, adj), F.linear(A @ A @ data.x, model.layer.lin.weight, model.layer.lin.bias))
+    how = settings("sgc", normalize=False)
+    given = trainer("sgc")(data, how, [0, 1])
+    data.edge_weight = torch.ones(data.num_edges)
+    assert torch.equal(given, trainer("sgc")(data, how, [0, 1]))

@@ -1,10 +1,12 @@
+import pytest
 import torch
 from torch import nn
 from torch.testing import assert_close as close
 from zoo_graph import settings, small
 
 from panconv import Adjacency
-from panconv.zoo import gcn, trainer
+from panconv.train import fit
+from panconv.zoo import gcn, stack, trainer
 from panconv.zoo.stack import Layers, edges
 
 
@@ -51,3 +53,42 @@ def test_each_trial_may_have_a_split_of_its_own():
         alone.append(trainer("gat")(data, settings("gat", epochs=20), [s])[0])
     data.train_mask, data.val_mask = (torch.stack(masks, 1) for masks in zip(*splits, strict=True))
     assert torch.equal(trainer("gat")(data, settings("gat", epochs=20), [0, 1, 2]), torch.stack(alone))
+
+
+@pytest.mark.parametrize("decay", ["first.", "second.", ""])
+def test_the_settings_of_the_training_reach_it(monkeypatch, decay):
+    data, _ = small()
+    seen = {}
+
+    def watched(model, data, **options):
+        seen.update(options, decayed=[p.shape for p in model.decayed()])
+        return fit(model, data, **options)
+
+    monkeypatch.setattr(stack, "fit", watched)
+    chosen = {"lr": 0.07, "weight_decay": 0.03, "epochs": 3, "patience": 2}
+    first = {"first.bias": (2, 5), "first.lin.weight": (2, 5, 8)}
+    shapes = {**first, "second.bias": (2, 2), "second.lin.weight": (2, 2, 5)}
+    decayed = [shape for name, shape in shapes.items() if name.startswith(decay)]
+    for keep in ({"keep": "both"}, {"keep": "accuracy"}, {}):  # left out, it is the default of `fit`
+        gcn.train(data, {**settings("gcn", hidden=5, decay=decay), **chosen, **keep}, [0, 1])
+        found = {name: value for name, value in seen.items() if name not in ("seeds", "device", "callback")}
+        assert found == {**chosen, **keep, "decayed": decayed}
+        assert seen["seeds"] == [0, 1]
+        seen.clear()
+
+
+def test_a_graph_that_was_given_is_as_it_was_and_shares_its_tensors(monkeypatch):
+    data, _ = small()
+    before = {name: value.clone() for name, value in data.to_dict().items()}
+    handed = []
+
+    def watched(model, data, **options):
+        handed.append(data)
+        return fit(model, data, **options)
+
+    monkeypatch.setattr(stack, "fit", watched)
+    gcn.train(data, settings("gcn", epochs=1), [0])
+    assert handed[0].x is data.x
+    assert handed[0].test_mask is data.val_mask
+    assert data.to_dict().keys() == before.keys()
+    assert all(torch.equal(value, before[name]) for name, value in data.to_dict().items())

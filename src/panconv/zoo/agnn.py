@@ -32,6 +32,8 @@ class Attentive(nn.Module):
 
     def __init__(self, inputs: int, hidden: int, classes: int, layers: int, fixed: int, p: float) -> None:
         super().__init__()
+        if fixed > layers:
+            raise ValueError(f"fixed must be at most layers, got fixed = {fixed} and layers = {layers}")
         self.first, self.second = (
             Linear(*sizes, weight_initializer="glorot", bias_initializer="zeros")
             for sizes in ((inputs, hidden), (hidden, classes))

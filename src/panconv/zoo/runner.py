@@ -5,6 +5,7 @@ On the public split a method is handed the graph without the labels of the test 
 
 from __future__ import annotations
 
+import copy
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -136,14 +137,14 @@ def _trained(
 
 def hidden(data: Data) -> Data:
     """The graph without the labels of nodes that are not for training or validation: they are −1."""
-    shown = data.clone()
+    shown = copy.copy(data)
     shown.y = data.y.where(data.train_mask | data.val_mask, -1)
     del shown.test_mask
     return shown
 
 
 def with_split(data: Data, train: Tensor, val: Tensor, test: Tensor) -> Data:
-    split = data.clone()
+    split = copy.copy(data)
     split.train_mask, split.val_mask, split.test_mask = train, val, test
     return split
 
@@ -179,4 +180,4 @@ def _loaded(dataset: str) -> Data:
 
 @lru_cache(maxsize=8)
 def _transformed(dataset: str, method: int, L: int, weights: tuple[float, ...], top_k: int) -> Data:
-    return METTransform(L, method, list(weights), ("top_k", top_k))(_loaded(dataset).clone())
+    return METTransform(L, method, list(weights), ("top_k", top_k))(copy.copy(_loaded(dataset)))

@@ -18,12 +18,13 @@ from panconv.zoo.stack import Tell, edges, fitted
 
 
 class OnOperator(SGConv):  # type: ignore[misc]
-    """PyG's layer with the edge weights as they stand in place of Â."""
+    """PyG's layer with the edge weights as they stand in place of Â; where there are none, they are 1."""
 
     _cached_x: Tensor | None
 
     def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
         if self._cached_x is None:
+            edge_weight = x.new_ones(edge_index.size(1)) if edge_weight is None else edge_weight
             for _ in range(self.K):
                 x = self.propagate(edge_index, x=x, edge_weight=edge_weight)
             self._cached_x = x

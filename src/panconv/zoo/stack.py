@@ -12,6 +12,7 @@ called with the share that is done, 0 … 1.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -65,7 +66,7 @@ def fitted(
     inputs, classes = data.x.size(1), int(data.y.max()) + 1
     model = Stacked(lambda: make(inputs, classes), inputs, classes, trials=len(seeds), decay=how["decay"])
     options = {name: how[name] for name in ("lr", "weight_decay", "epochs", "patience", "keep") if name in how}
-    shown = data.clone()  # shallow: `fit` asks for test nodes, and here there are none to look at
+    shown = copy.copy(data)  # shallow: `fit` asks for test nodes, and here there are none to look at
     shown.test_mask = data.val_mask
 
     def told(progress: Progress) -> None:
