@@ -6,6 +6,7 @@ NIPS 2016; in two layers as Kipf & Welling, ICLR 2017, measured it.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -50,7 +51,7 @@ def scaled(data: Data, normalize: bool) -> Data:
     adj = adj.base("D^−½AD^−½") if normalize else adj
     a, _ = adj.operands(data.x.dtype)
     value = -a.value if normalize else -a.value / radius(adj)
-    rescaled = data.clone()
+    rescaled = copy.copy(data)
     rescaled.edge_index, rescaled.edge_weight = torch.stack([adj.col.long(), adj.row]), value
     return rescaled
 
