@@ -21,7 +21,7 @@ def table(head: list[str], rows: list[list[str]]) -> str:
 
 def figure(cell: summary.Cell) -> str:
     paper = "–" if cell.paper is None else f"{cell.paper:.1f}"
-    mark = "" if cell.difference is None else " ▼" if cell.difference < -1.5 else " ▲" if cell.difference > 3 else ""
+    mark = " ▼" if cell.below else " ▲" if cell.far_above else ""
     return f"**{cell.mean:.1f}** ± {cell.std:.1f} ({paper}){mark}"
 
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from panconv.graph import Adjacency
+from panconv.zoo.operator import graph
 from panconv.zoo.symmetric import undirected
 
 
@@ -17,9 +17,7 @@ def operator(data: Data, base: str, normalize: bool = True, symmetrise: bool = F
 
     With `symmetrise` it is that of (A + Aᵀ)/2, for methods whose edges have no direction.
     """
-    weight = getattr(data, "edge_weight", None)
-    adj = Adjacency.of(data.edge_index, None if weight is None else weight.detach(), data.x.size(0)).to("cpu")
-    adj = undirected(adj) if symmetrise else adj
+    adj = undirected(graph(data)) if symmetrise else graph(data)
     csr, _ = adj.base(base if normalize else "A").operands(torch.float64)
     N = adj.num_nodes
     return sp.csr_matrix(tuple(part.numpy() for part in (csr.value, csr.col, csr.crow)), shape=(N, N))

@@ -14,9 +14,9 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch_geometric.data import Data
 
-from panconv.graph import Adjacency
 from panconv.walkers.walk import RandomWalk, walk_named
 from panconv.zoo.logistic import classified
+from panconv.zoo.operator import graph
 from panconv.zoo.skipgram import Walker, embedded
 from panconv.zoo.stack import Tell
 
@@ -37,8 +37,7 @@ def train(
 
 def first_order(data: Data, name: str, device: str) -> RandomWalk:
     """The walk of that name on the graph of the data, by its weights where it has any."""
-    weight = getattr(data, "edge_weight", None)
-    return walk_named(Adjacency.of(data.edge_index, weight, data.num_nodes).to(device), name)
+    return walk_named(graph(data, device), name)
 
 
 def leaving(walk: RandomWalk) -> Tensor:

@@ -17,10 +17,10 @@ from torch_geometric.nn.inits import glorot
 
 from panconv.csr import CSR
 from panconv.features import SparseRows
-from panconv.graph import Adjacency
 from panconv.random import keys, words
 from panconv.spmm import spmm
 from panconv.zoo.logistic import classified
+from panconv.zoo.operator import graph
 from panconv.zoo.stack import Tell
 
 
@@ -56,7 +56,7 @@ class Infomax(nn.Module):
 def train(
     data: Data, how: Mapping[str, Any], seeds: Sequence[int], device: str = "cpu", tell: Tell | None = None
 ) -> Tensor:
-    adj = Adjacency.of(data.edge_index, getattr(data, "edge_weight", None), data.num_nodes).to(device)
+    adj = graph(data, device)
     a = adj.base("Â").operands(torch.float32)
     x = SparseRows.of(data.x.float().to_sparse_csr()).to(device)
     vectors = []

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch_geometric.data import Data
 from torch_geometric.nn import Linear
 
-from panconv.graph import Adjacency
+from panconv.zoo.operator import graph
 from panconv.zoo.stack import Layers, Tell, fitted
 from panconv.zoo.symmetric import symmetric
 from panconv.zoo.wavelets import Wavelets, wavelets
@@ -36,7 +36,7 @@ class WaveletConv(nn.Module):
 def train(
     data: Data, how: Mapping[str, Any], seeds: Sequence[int], device: str = "cpu", tell: Tell | None = None
 ) -> Tensor:
-    adj = Adjacency.of(data.edge_index, getattr(data, "edge_weight", None), data.num_nodes).to(device)
+    adj = graph(data, device)
     M = symmetric(adj, "D^−½AD^−½" if how["normalize"] else None)
     both = wavelets(M, how["s"], how["threshold"], how["order"], how["rows"])
 

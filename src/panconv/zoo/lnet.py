@@ -18,6 +18,7 @@ from panconv.csr import CSR
 from panconv.graph import Adjacency
 from panconv.nn import Dropout
 from panconv.spectral import Ritz, ritz
+from panconv.zoo.operator import graph
 from panconv.zoo.scales import Scales, start
 from panconv.zoo.stack import Tell, fitted
 from panconv.zoo.symmetric import Symmetric, symmetric
@@ -56,7 +57,7 @@ class LanczosNet(nn.Module):
 def train(
     data: Data, how: Mapping[str, Any], seeds: Sequence[int], device: str = "cpu", tell: Tell | None = None
 ) -> Tensor:
-    adj = Adjacency.of(data.edge_index, getattr(data, "edge_weight", None), data.num_nodes).to(device)
+    adj = graph(data, device)
     M = symmetric(adj, "Â" if how["normalize"] else None)
     with torch.no_grad():
         pairs = ritz(Symmetric(M), start(adj.num_nodes, adj.device).double(), min(how["steps"], adj.num_nodes))
