@@ -38,7 +38,7 @@ def whole(trials=10):
     """All of Table 2, with and without M, near the paper's figures; what it has no figure of lies at 70."""
     found = []
     for i, (name, method) in enumerate(METHODS.items()):
-        for j, (dataset, paper) in enumerate(zip(GRAPHS, baselines.figures(name), strict=True)):
+        for j, (dataset, paper) in enumerate(zip(GRAPHS, method.paper, strict=True)):
             middle = (70.0 if paper is None else paper) + 1.3 * math.sin(5 * i + j)
             spread = 0.2 + 0.8 * ((3 * i + j) % 7) / 7
             values = [middle + spread * math.sin(12.9 * (seed + 1) + i) for seed in range(trials)]

@@ -39,7 +39,17 @@ PUBLIC = [
 ]
 # Tested through what uses them: checks by every "bad input" test, `plan` by all of test_met, `saving` by test_models,
 # the parts of path families by those of the families.
-SMALL = ("validation.py", "csr.py", "prepared.py", "plan.py", "load.py", "saving.py", "ranking.py", "jsonl.py")
+SMALL = (
+    "validation.py",
+    "csr.py",
+    "prepared.py",
+    "plan.py",
+    "load.py",
+    "saving.py",
+    "ranking.py",
+    "jsonl.py",
+    "figures.py",
+)
 SMALL += ("autodiff.py", "methods.py", "undirected.py", "family.py", "levels.py", "shortest.py", "self_avoiding.py")
 SMALL += ("plain.py", "schedule.py", "blocks.py", "launch.py", "dots.py")
 FOLDERS = ("experiments", "report", "cli")  # each has a test file, or a few, for all that it holds

@@ -27,7 +27,7 @@ def done(tasks, val=0.5, test=0.6):
 def test_tables_of_the_paper():
     assert len(baselines.NAMES["table2"]) == 24
     assert len(baselines.NAMES["table1"]) == 12
-    assert baselines.figures("graph_cnn") == (76.3, None, None)
+    assert METHODS["graph_cnn"].paper == (76.3, None, None)
 
 
 def test_the_operator_is_chosen_by_validation_with_seeds_of_its_own():

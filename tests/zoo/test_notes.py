@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from panconv.experiments.baselines import EXPLAIN, REPRODUCED, figures
+from panconv.experiments.baselines import EXPLAIN, REPRODUCED
 from panconv.report import summary
 from panconv.zoo import METHODS
 from panconv.zoo.notes import NOTES
@@ -15,7 +15,7 @@ def test_every_row_that_differs_has_a_note():
     records = Records(KEPT).read()
     for row in summary.table2([], records)[:-1]:
         differences = [cell.difference for cell in row.cells if cell.paper is not None]
-        assert len(differences) == sum(figure is not None for figure in figures(row.key))
+        assert len(differences) == sum(figure is not None for figure in METHODS[row.key].paper)
         if any(d is None or d > EXPLAIN or d < -REPRODUCED for d in differences):
             assert row.note, row.name
 

@@ -116,7 +116,7 @@ def _trials(records: list[Record], name: str, dataset: str) -> int:
 
 def _plain(name: str) -> dict[str, Any]:
     method = METHODS[name]
-    figures = dict(zip(GRAPHS, baselines.figures(name), strict=True))
+    figures = dict(zip(GRAPHS, METHODS[name].paper, strict=True))
     return {
         "title": method.title,
         "citation": method.citation,
@@ -133,7 +133,7 @@ def _card(name: str) -> None:
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for column in ("setting", *GRAPHS):
         table.add_column(column, justify="left" if column == "setting" else "right")
-    shown = ["-" if figure is None else f"{figure:.1f}" for figure in baselines.figures(name)]
+    shown = ["-" if figure is None else f"{figure:.1f}" for figure in METHODS[name].paper]
     table.add_row("paper's figure (%)", *shown, end_section=True)
     for key in method.settings:
         table.add_row(key, *(json.dumps(method.on(dataset)[key], ensure_ascii=False) for dataset in GRAPHS))
@@ -185,7 +185,7 @@ def _show(name: str, rows: list[tuple[str, str, list[Record]]]) -> None:
         if records[0].operator is None:
             own = {record.seed: figure for record, figure in zip(records, test, strict=True)}
         change = [figure - own[record.seed] for record, figure in zip(records, test, strict=True)]
-        paper = dict(zip(GRAPHS, baselines.figures(name), strict=True)).get(dataset)
+        paper = dict(zip(GRAPHS, METHODS[name].paper, strict=True)).get(dataset)
         table.add_row(
             title(dataset),
             *[operator] * on_m,

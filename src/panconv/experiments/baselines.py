@@ -10,7 +10,7 @@ import statistics
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from panconv.experiments.paper import TABLE1, TABLE2
+from panconv.experiments.paper import TABLE1
 from panconv.zoo.menu import menu
 from panconv.zoo.records import Record, Task
 from panconv.zoo.registry import METHODS
@@ -95,11 +95,6 @@ def alike(records: Sequence[Record], tasks: Sequence[Task]) -> list[Record]:
     """The records that differ from one of the tasks by the seed alone."""
     wanted = {task.alike() for task in tasks}
     return [record for record in records if record.task().alike() in wanted]
-
-
-def figures(name: str) -> tuple[float | None, ...]:
-    """The paper's, by graph."""
-    return TABLE2[METHODS[name].title]
 
 
 def _offered(offered: list[dict[str, Any]], quick: bool) -> list[dict[str, Any]]:

@@ -222,7 +222,7 @@ def _baseline(records: Sequence[Record], name: str) -> Row:
     """A method of others as we ran it, beside the figure the paper copies."""
     method = METHODS[name]
     shown, on_m = [], []
-    for dataset, paper in zip(GRAPHS, baselines.figures(name), strict=True):
+    for dataset, paper in zip(GRAPHS, METHODS[name].paper, strict=True):
         mine = [record for record in records if record.method == name and record.dataset == dataset]
         own = baselines.found(mine, partial(baselines.own_tasks, name, dataset, 1))
         shown.append(_zoo_cell(own, paper))

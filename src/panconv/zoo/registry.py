@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
+from panconv.zoo.figures import TABLE2
+
 
 @dataclass(frozen=True)
 class Method:
@@ -23,6 +25,11 @@ class Method:
     on_m: dict[str, dict[str, Any]] = field(default_factory=dict)  # what else changes there, by graph
     symmetric: bool = False  # whether its operator has to be symmetric
     splits_side_by_side: bool = False  # whether each trial may have a split of its own, masks (N, S)
+
+    @property
+    def paper(self) -> tuple[float | None, float | None, float | None]:
+        """Its figures in Table 2, on Cora, Citeseer and Pubmed, in percent; None is the table's "-"."""
+        return TABLE2[self.title]
 
     def on(self, dataset: str, m: bool = False) -> dict[str, Any]:
         """Its settings on a graph, or on M of it; on a graph of the user's own, those it has everywhere."""
