@@ -9,8 +9,7 @@ from panconv.csr import CSR
 from panconv.nn import Stacked
 from panconv.spectral import lanczos
 from panconv.zoo.adalnet import AdaLanczosNet, Affinity, Filters
-from panconv.zoo.scales import start
-from panconv.zoo.symmetric import symmetric
+from panconv.zoo.symmetric import start, symmetric
 
 HOW = {"short": (1,), "long": (4, 6), "filter": 12, "steps": 5, "hidden": 6, "dropout": 0.0}
 

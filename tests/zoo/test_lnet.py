@@ -12,8 +12,7 @@ from panconv.csr import CSR
 from panconv.spectral import ritz
 from panconv.zoo import METHODS, trainer
 from panconv.zoo.lnet import LanczosLayer, LanczosNet
-from panconv.zoo.scales import start
-from panconv.zoo.symmetric import Symmetric, symmetric
+from panconv.zoo.symmetric import Symmetric, start, symmetric
 
 HOW = {"short": (1, 3), "long": (5, 8), "filter": 16}
 

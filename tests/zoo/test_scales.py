@@ -4,8 +4,8 @@ import torch
 from rings import ring
 
 from panconv.csr import CSR
-from panconv.zoo.scales import Scales, start
-from panconv.zoo.symmetric import Symmetric, symmetric
+from panconv.zoo.scales import Scales
+from panconv.zoo.symmetric import Symmetric, start, symmetric
 
 
 def test_it_is_the_concatenation_of_all_scales_through_one_matrix():

@@ -5,10 +5,11 @@ Kipf & Welling, Semi-supervised classification with graph convolutional networks
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+import torch.nn.functional as F
 from torch import Tensor, nn
 from torch_geometric.data import Data
 from torch_geometric.nn import GCNConv
@@ -16,10 +17,12 @@ from torch_geometric.nn import GCNConv
 from panconv.zoo.stack import Layers, Tell, fitted
 
 
-def network(how: Mapping[str, Any], inputs: int, classes: int) -> nn.Module:
+def network(
+    how: Mapping[str, Any], inputs: int, classes: int, activation: Callable[[Tensor], Tensor] = F.relu
+) -> nn.Module:
     options = {"cached": True, "normalize": how["normalize"]}
     first, second = GCNConv(inputs, how["hidden"], **options), GCNConv(how["hidden"], classes, **options)
-    return Layers(first, second, how["dropout"])
+    return Layers(first, second, how["dropout"], activation)
 
 
 def train(

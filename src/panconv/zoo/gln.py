@@ -11,15 +11,13 @@ from typing import Any
 
 from torch import Tensor, nn
 from torch_geometric.data import Data
-from torch_geometric.nn import GCNConv
 
-from panconv.zoo.stack import Layers, Tell, fitted
+from panconv.zoo import gcn
+from panconv.zoo.stack import Tell, fitted
 
 
 def network(how: Mapping[str, Any], inputs: int, classes: int) -> nn.Module:
-    options = {"cached": True, "normalize": how["normalize"]}
-    first, second = GCNConv(inputs, how["hidden"], **options), GCNConv(how["hidden"], classes, **options)
-    return Layers(first, second, how["dropout"], activation=nn.Identity())
+    return gcn.network(how, inputs, classes, activation=nn.Identity())
 
 
 def train(

@@ -19,9 +19,9 @@ from panconv.graph import Adjacency
 from panconv.nn import Dropout
 from panconv.spectral import Ritz, ritz
 from panconv.zoo.operator import graph
-from panconv.zoo.scales import Scales, start
+from panconv.zoo.scales import Scales
 from panconv.zoo.stack import Tell, fitted
-from panconv.zoo.symmetric import Symmetric, symmetric
+from panconv.zoo.symmetric import Symmetric, start, symmetric
 
 
 class LanczosLayer(nn.Module):

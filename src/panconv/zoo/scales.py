@@ -12,7 +12,6 @@ import torch
 from torch import Tensor, nn
 
 from panconv.csr import CSR
-from panconv.random import keys, uniform
 from panconv.spmm import spmm
 
 
@@ -49,8 +48,3 @@ class Scales(nn.Module):
         for s in range(max(self.short), 0, -1):
             total = spmm(self.M, self.M, total + parts[s] if s in parts else total)
         return total
-
-
-def start(N: int, device: torch.device) -> Tensor:
-    """Where Lanczos starts on N nodes, (N,): random, and the same for all trials."""
-    return uniform(keys(torch.zeros((), dtype=torch.long, device=device)), (N,)) - 0.5

@@ -24,9 +24,9 @@ def symmetric(adj: Adjacency, base: str | None) -> CSR:
     if base is not None:
         return adj.base(base).operands(torch.float64)[0]
     a, _ = adj.operands(torch.float64)
-    start = uniform(keys(torch.zeros((), dtype=torch.long, device=adj.device)), (adj.num_nodes,)).double() - 0.5
     with torch.no_grad():
-        largest = ritz(Symmetric(a), start, min(_STEPS, adj.num_nodes)).values.abs().max()
+        random = start(adj.num_nodes, adj.device).double()
+        largest = ritz(Symmetric(a), random, min(_STEPS, adj.num_nodes)).values.abs().max()
     return CSR(a.crow, a.col, a.value / largest.clamp(min=torch.finfo(torch.float64).tiny))
 
 
@@ -37,6 +37,11 @@ def undirected(adj: Adjacency) -> Adjacency:
     half, (row, col) = adj.operands(torch.float64)[0].value / 2, (adj.row.long(), adj.col.long())
     edges = torch.cat([torch.stack([col, row]), torch.stack([row, col])], dim=1)
     return Adjacency.from_edge_index(edges, half.repeat(2), adj.num_nodes)
+
+
+def start(N: int, device: torch.device) -> Tensor:
+    """Where Lanczos starts on N nodes, (N,): random, and the same for all trials."""
+    return uniform(keys(torch.zeros((), dtype=torch.long, device=device)), (N,)) - 0.5
 
 
 class Symmetric:
