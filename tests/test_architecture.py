@@ -17,7 +17,8 @@ ORDER = [
     ["spmm", "series"],
     ["features", "weights", "saving", "data", "results"],
     ["paths", "methods"],
-    ["plan", "thermodynamics", "ranking"],
+    ["partition"],
+    ["plan", "scalings", "thermodynamics", "ranking"],
     ["met"],
     ["spectral"],
     ["nn", "testing", "transforms"],
@@ -50,7 +51,17 @@ SMALL = (
     "jsonl.py",
     "figures.py",
 )
-SMALL += ("autodiff.py", "methods.py", "undirected.py", "family.py", "levels.py", "shortest.py", "self_avoiding.py")
+SMALL += (
+    "partition.py",
+    "scalings.py",
+    "autodiff.py",
+    "methods.py",
+    "undirected.py",
+    "family.py",
+    "levels.py",
+    "shortest.py",
+    "self_avoiding.py",
+)
 SMALL += ("plain.py", "schedule.py", "blocks.py", "launch.py", "dots.py")
 FOLDERS = ("experiments", "report", "cli")  # each has a test file, or a few, for all that it holds
 

@@ -189,7 +189,7 @@ def test_reweighting_what_had_no_weights_is_refused():
 
 def test_rows_that_sum_below_zero_have_no_normalised_base():
     adj = Adjacency.from_edge_index(DIRECTED, torch.tensor([-3.0, 1.0, 1.0]))
-    with pytest.raises(ValueError, match=r"edge_weight makes a row of A.I sum to -2"):
+    with pytest.raises(ValueError, match=r"edge_weight makes a row of A.I whose sum is -2, at node 1"):
         adj.base("Â")
     with pytest.raises(ValueError, match="base must be one of"):
         adj.base("B")

@@ -97,7 +97,7 @@ def test_path_weights_of_each_trial_are_taken_apart():
     k = torch.tensor([[0.0, 1.0, 1.0], [1.0, 0.0, 0.0]]).T
     model, x = PAN(5, 8, 3, weights=k, trials=2).eval(), torch.randn(4, 5)
     for s in range(2):
-        close(model.trial(s).convs[0].weights(), k[:, s])
+        close(model.trial(s).convs[0].weights(), k[:, s].double())
         torch.testing.assert_close(model.trial(s)(x, EDGES), model(x, EDGES)[:, s])
 
 

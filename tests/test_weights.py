@@ -13,7 +13,7 @@ def test_each_kind_is_its_formula():
     assert Fixed([0, 1, 1])().tolist() == [0, 1, 1]
     energies = torch.tensor([0.0, 1.0, 3.0])
     close(Boltzmann(energies, temperature=2.0)().detach(), torch.exp(-energies / 2))
-    close(PowerLaw(3, alpha=2, temperature=0.5)().detach(), torch.exp(-(torch.arange(4.0) ** 2) / 0.5))
+    close(PowerLaw(3, alpha=2, temperature=0.5)().detach(), torch.exp(-(torch.arange(4.0).double() ** 2) / 0.5))
 
 
 def test_trials_stand_in_columns_and_parameters_in_rows():
@@ -63,7 +63,7 @@ def test_spec_makes_them_again(trials):
         weights = weights_from(kind, 2, trials)
         again = weights_from(weights.spec(), 2, trials)
         assert type(again) is type(weights)
-        close(again().detach(), weights().detach())
+        close(again().detach().to(weights().dtype), weights().detach())
         assert [p.shape for p in again.parameters()] == [p.shape for p in weights.parameters()]
 
 
@@ -117,7 +117,7 @@ def test_spec_is_of_the_weights_as_they_are():
     free = Free([1.0, 1.0])
     with torch.no_grad():
         free.k.copy_(torch.tensor([0.0, 5.0]))
-    close(weights_from(free.spec(), 1)().detach(), torch.tensor([0.0, 5.0]))
+    close(weights_from(free.spec(), 1)().detach(), torch.tensor([0.0, 5.0]).double())
 
 
 def test_the_spec_of_one_trial():

@@ -7,6 +7,8 @@ from collections.abc import Callable
 
 import torch
 
+from panconv.autodiff import is_transforming
+
 # Runs before the recording: they compile kernels, fill what is kept with the graph, and make the optimizer's state.
 WARM_UP = 3
 
@@ -71,7 +73,7 @@ def _recorded(
 
 
 def may_look() -> bool:
-    """Whether a value may be looked at from the host: not while a step is traced by the compiler, or recorded."""
-    if torch.compiler.is_compiling():
+    """Whether a value may be looked at from the host: not while a step is traced, transformed or recorded."""
+    if torch.compiler.is_compiling() or is_transforming():
         return False
     return not (torch.cuda.is_initialized() and torch.cuda.is_current_stream_capturing())

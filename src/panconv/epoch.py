@@ -52,7 +52,11 @@ class Epoch:
         self.model, self.optimizer, self.inputs, self.patience, self.keep = model, optimizer, inputs, patience, keep
         self.train, self.val = (train, y[train]), (val, y[val])
         self.parameters = list(model.parameters())
-        device, dtype, S = y.device, self.parameters[0].dtype, len(seeds)
+        device, dtype, S = (
+            y.device,
+            self.parameters[-1].dtype,
+            len(seeds),
+        )  # path weights, which may be wider, come first
         self.seeds = torch.tensor(seeds, device=device)
         self.number = torch.zeros(1, dtype=torch.long, device=device)
         self.history = {name: torch.full((epochs, S), torch.nan, dtype=dtype, device=device) for name in HISTORY}

@@ -15,10 +15,15 @@ from torch_geometric import EdgeIndex
 
 from panconv.autodiff import is_tracked, is_transforming
 from panconv.csr import CSR, compress, narrow, order_by_column, rows_of
+from panconv.cuda_graph import may_look
 from panconv.validation import checked_edges, checked_num_nodes, checked_weights, entries, size_of
 
 T = TypeVar("T")
 BASES = ("A", "A+I", "Â", "D⁻¹A", "D^−½AD^−½")
+
+
+class UnscalableError(ValueError):
+    """A sum that a scaling divides by is negative, or 0 by cancellation: another method may take the graph."""
 
 
 class Adjacency:
@@ -44,6 +49,7 @@ class Adjacency:
         transposed: tuple[Tensor, Tensor, Tensor] | None,  # crow, col, permutation of values; None if A = Aᵀ
         left: Tensor | None = None,  # (N,) float64: the matrix is diag(left) · values · diag(right)
         right: Tensor | None = None,
+        magnitude: Tensor | None = None,  # (nnz,) what |values| were before A+I added to them, where they are signed
         entry_of_edge: Tensor | None = None,  # (E,) where each edge given at the start went, for `reweight`
         num_self_loops: int = 0,
         growth: float = math.inf,  # bounds on the row sums of one step,
@@ -56,7 +62,7 @@ class Adjacency:
         self.is_symmetric = transposed is None
         self.is_signed, self.is_positive = signed, positive  # a weight < 0; no weight ≤ 0
         self.growth, self.decay = growth, decay
-        self._transposed = transposed
+        self._transposed, self._magnitude = transposed, magnitude
         self._entry_of_edge = entry_of_edge
         self._num_self_loops = num_self_loops
         self._cache: dict[Any, Any] = {}
@@ -228,6 +234,22 @@ class Adjacency:
             other.value, other.is_tracked = self.value.detach(), False
         return other
 
+    def absolute(self) -> Adjacency:
+        """The graph with every weight taken positive, without gradients: against it a sum is told from a cancellation.
+
+        A self-loop that A+I adds to one of weight −1 counts 2 here.
+        """
+        if not self.is_signed:
+            return self.detach()
+
+        def make() -> Adjacency:
+            assert self.value is not None
+            value = self.value.detach().abs() if self._magnitude is None else self._magnitude
+            left, right = (None if f is None else f.detach() for f in (self.left, self.right))
+            return Adjacency(self.crow, self.col, value, transposed=self._transposed, left=left, right=right)
+
+        return self.cached("absolute", make)
+
     def cached(self, key: Any, make: Callable[[], T]) -> T:
         """`make()`, kept under a key for the next time, unless it hangs on a gradient or is being traced."""
         if key in self._cache:
@@ -277,15 +299,19 @@ class Adjacency:
         order = torch.argsort(row * N + col)
         crow = narrow(compress(row[order], N), max(N, row.numel()))
         col = col[order].to(crow.dtype)
-        value = None
+        value = magnitude = None
         if self.value is not None or self._num_self_loops:
             ones = torch.ones(self.num_edges, device=self.device) if self.value is None else self.value
+            ones = ones.double() if self._num_self_loops else ones  # float32 would round A_ii + 1
             value = torch.cat([ones + loop, ones.new_ones(new.numel())])[order]
+            if self.is_signed:
+                magnitude = torch.cat([ones.detach().abs() + loop, ones.new_ones(new.numel())])[order]
         return Adjacency(
             crow,
             col,
             value,
             transposed=None if self.is_symmetric else order_by_column(crow, col, N),
+            magnitude=magnitude,
             num_self_loops=N,
             growth=self.growth + 1,
             decay=min(self.decay, 1.0),
@@ -294,14 +320,11 @@ class Adjacency:
 
     def _over_degrees(self, how: str, name: str) -> Adjacency:
         """The matrix divided by its row sums: on the left ("row"), or by their roots on both sides ("sym")."""
-        a, _ = self.operands(torch.float64)
-        degree = a.value.new_zeros(self.num_nodes).index_add(0, self.row, a.value)
-        if self.is_signed and bool((degree < 0).any()):
-            raise ValueError(
-                f"edge_weight makes a row of {name} sum to {degree.min():.3g}: its scaling needs sums that are not "
-                "negative; use positive weights, or a method on A"
-            )
+        degree, bulk = self._row_sums(), self.absolute()._row_sums() if self.is_signed else None
         zero = degree == 0  # 1/0 is 0: no edge reaches that node
+        if bulk is not None:
+            _check_degrees(degree, bulk, name)
+            zero = bulk == 0
         inverse = degree.masked_fill(zero, 1) ** (-1.0 if how == "row" else -0.5)
         inverse = inverse.masked_fill(zero, 0)
         return Adjacency(
@@ -317,10 +340,29 @@ class Adjacency:
             growth=1.0,
             decay=1.0 if self.is_symmetric or name == "A+I" else self.decay / max(self.growth, 1.0),
             signed=self.is_signed,
+            magnitude=self._magnitude,
         )
+
+    def _row_sums(self) -> Tensor:
+        """What arrives at each node, (N,) float64."""
+        a, _ = self.operands(torch.float64)
+        return a.value.new_zeros(self.num_nodes).index_add(0, self.row, a.value)
 
     def _by_column(self) -> tuple[Tensor, Tensor, Tensor]:
         """The transposed pattern, of a symmetric graph too."""
         if self._transposed is not None:
             return self._transposed
         return self.cached("by column", lambda: order_by_column(self.crow, self.col, self.num_nodes))
+
+
+def _check_degrees(degree: Tensor, bulk: Tensor, name: str) -> None:
+    """Refuses row sums of a graph with negative weights that are negative, or 0 although edges arrive."""
+    if not may_look():
+        return
+    bad = (degree <= 4 * torch.finfo(degree.dtype).eps * bulk) & (bulk > 0)
+    if bool(bad.any()):
+        node = int(bad.nonzero()[0])
+        what = "cancels to 0" if abs(float(degree[node])) <= 1e-12 * float(bulk[node]) else f"is {degree[node]:.3g}"
+        raise UnscalableError(
+            f"edge_weight makes a row of {name} whose sum {what}, at node {node}, and it divides by that"
+        )

@@ -2,19 +2,18 @@
 
     M = Z^a · Σₙ wₙ · D_n^b · G(n) · D_n^b' · Z^a'
 
-Nothing of the size of Aⁿ is formed. All scalings are held as logarithms, so that path counts may run to 10²³² and
-beyond; with S trials side by side the weights, and so Z, have S columns.
+Nothing of the size of Aⁿ is formed. Path counts may run to 10²³² and beyond (`scalings.py`); with S trials side by side
+the weights, and so Z, have S columns.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
 import torch
 from torch import Tensor
 
-from panconv.cuda_graph import may_look
+from panconv.graph import UnscalableError
 from panconv.methods import (
     METHODS,
     check_compatible,
@@ -24,11 +23,22 @@ from panconv.methods import (
     checked_method,
     natural_weights,
 )
+from panconv.partition import finite
 from panconv.paths.family import Counts, PathFamily, Weighing
 from panconv.paths.walks import Walks
 from panconv.plan import Plan
-from panconv.thermodynamics import Thermodynamics, divided, finite, log_partition, match
-from panconv.weights import weights_from
+from panconv.scalings import (
+    Factors,
+    by_length,
+    by_length_roots,
+    by_partition,
+    by_partition_alike,
+    by_partition_roots,
+    centre,
+    unscaled,
+)
+from panconv.thermodynamics import Thermodynamics
+from panconv.weights import PathWeights, weights_from
 
 
 class MET(Thermodynamics):
@@ -52,20 +62,24 @@ class MET(Thermodynamics):
             [0.2000, 0.6000, 0.2000],
             [0.2500, 0.2500, 0.5000]])
     >>> M.partition
-    tensor([4., 5., 4.])
+    tensor([4., 5., 4.], dtype=torch.float64)
     """
 
     def __init__(self, paths: PathFamily, weights: object = None, method: int = 5, memory: str | None = None) -> None:
-        self.method = checked_method(method)
-        self.memory = checked_memory(memory)
-        self.rule = METHODS[self.method]
-        check_paths(self.method, paths)
-        self._given, self.paths = paths, paths.on(self.rule.base)
-        self.weights = weights_from(natural_weights(self.method, paths) if weights is None else weights, paths.L)
-        if self.weights is not weights:  # made here: where the graph is
-            self.weights.to(paths.adj.device)
-        check_compatible(self.method, self.weights)
-        self._transposed = False
+        method = checked_method(method)
+        check_paths(method, paths)
+        path_weights = weights_from(natural_weights(method, paths) if weights is None else weights, paths.L)
+        if path_weights is not weights:  # made here: where the graph is
+            path_weights.to(paths.adj.device)
+        try:
+            self._set(paths, path_weights, method, checked_memory(memory))
+        except UnscalableError as error:
+            raise refused(error, paths, path_weights, method) from None
+
+    def _set(self, paths: PathFamily, weights: PathWeights, method: int, memory: str | None) -> None:
+        check_compatible(method, weights)
+        self.method, self.memory, self.rule, self.weights = method, memory, METHODS[method], weights
+        self._given, self.paths, self._transposed = paths, paths.on(self.rule.base), False
 
     # ------------------------------------------------------------------ applying it
 
@@ -86,9 +100,9 @@ class MET(Thermodynamics):
 
     def apply(self, x: Tensor) -> Tensor:
         """M @ x under a name that torch.compile can trace."""
-        dtype = self._checked_operand(x)
-        plan = self._plan(dtype)
-        y = plan.applied(x.to(dtype)) if not self._transposed else plan.adjoint(x.to(dtype))
+        plan = self._plan(self._checked_operand(x))
+        inside = x.to(plan.left.dtype)
+        y = plan.applied(inside) if not self._transposed else plan.adjoint(inside)
         return y.to(x.dtype)
 
     def terms(self, x: Tensor) -> Iterator[Tensor]:
@@ -96,7 +110,8 @@ class MET(Thermodynamics):
         dtype = self._checked_operand(x)
         if self._transposed:
             raise ValueError("terms are those of M: take them of M, not of M.T")
-        return self._plan(dtype).terms(x.to(dtype))
+        plan = self._plan(dtype)
+        return (term.to(dtype) for term in plan.terms(x.to(plan.left.dtype)))
 
     def to_dense(self, dtype: torch.dtype | None = None) -> Tensor:
         """M as a matrix (N, N), or (S, N, N) for S trials."""
@@ -111,7 +126,8 @@ class MET(Thermodynamics):
         """M as a sparse COO matrix (N, N), whose size is that of A^L: asked for, never formed otherwise."""
         if self._trials() is not None:
             raise ValueError("to_sparse takes the weights of one trial, (L+1,), not (L+1, S): use to_dense")
-        matrix = self._plan(dtype or torch.get_default_dtype()).matrix()
+        dtype = dtype or torch.get_default_dtype()
+        matrix = self._plan(dtype).matrix().to(dtype)
         return matrix.t().coalesce() if self._transposed else matrix
 
     # ------------------------------------------------------------------ its symmetry
@@ -141,10 +157,10 @@ class MET(Thermodynamics):
         other = object.__new__(MET)
         other.__dict__.update(self.__dict__, _transposed=False)
         if self.is_symmetric:
-            return other, torch.zeros_like(self._ready()[0].counts().log[0])
+            return other, torch.zeros_like(self._ready()[0].counts().value[0])
         other.rule = self.rule._replace(overall="sym")
-        log_Z = finite(self.log_partition)
-        log_Z = log_Z - self._centre(log_Z, torch.float64)
+        log_Z = self.log_partition
+        log_Z = finite(log_Z) - centre(log_Z, self.paths.adj)[0]
         return other, -log_Z if self._transposed else log_Z
 
     @property
@@ -170,91 +186,54 @@ class MET(Thermodynamics):
         return w.size(1) if w.dim() == 2 else None
 
     def _plan(self, dtype: torch.dtype) -> Plan:
-        """The operator as Σₙ leftₙ · terms · right, in the dtype it is to be applied in."""
-        rule, fit = self.rule, True
+        try:
+            return self._planned(dtype)
+        except UnscalableError as error:
+            raise refused(error, self._given, self.weights, self.method) from None
+
+    def _planned(self, dtype: torch.dtype) -> Plan:
+        """The operator as it is applied to features of a dtype, in a wider one where that one does not hold it."""
         terms, weights = self._ready()
-        left: Tensor = weights().unsqueeze(1)  # (L+1, 1[, S])
-        own: Tensor | None = None
-        outer: Tensor | None = None
-        right: Tensor | None = None
-        if rule.per_length or rule.overall:
-            counts = terms.counts()
-            self._check_lengths(counts)
-            fit = counts.fit
-            exact = dtype if fit else torch.float64  # logarithms in the hundreds need more digits than float32 has
-            counts = counts._replace(log=counts.log.to(exact))
-            log_D = match(counts.log, left.dim())
-            # The twin's terms carry a D_n⁻¹ of their own, which goes back on here.
-            on_length = {None: 0.0, "row": -1.0, "sym": -0.5}[rule.per_length] + (not fit)
-            share = {None: 0.0, "row": 1.0, "sym": 0.5}[rule.overall]
-            if rule.overall and fit and self._reaches_alike():
-                left, own, outer = _over_partition(weights, counts, share)
-                right = outer if rule.overall == "sym" else None
-            elif rule.overall:
-                log_Z = log_partition(weights, counts)
-                left_log = divided(_powered(log_D, on_length) + weights.log().to(exact).unsqueeze(1), log_Z, share)
-                if rule.overall == "sym":
-                    right, left_log = _halved(log_Z, left_log, None if fit else self._centre(log_Z, dtype))
-                left = left_log.exp() if weights.positive else left_log.exp() * left.detach().sign()
-            else:
-                left_log = _powered(log_D, on_length)
-                if rule.per_length == "sym":
-                    centre = None if fit else torch.stack([self._centre(log, dtype) for log in log_D])
-                    right, left_log = _halved(log_D, left_log, centre)
-                left = left * left_log.exp()
+        counts = terms.counts() if self.rule.per_length or self.rule.overall else None
+        factors = self._factors(weights, counts, dtype)
+        if factors.wide or (counts is not None and not counts.fit(dtype)):
+            dtype = torch.float64
+        alone, outer, right = (
+            None if f is None else f.to(dtype) for f in (factors.alone, factors.outer, factors.right)
+        )
         return Plan(
-            terms if fit else terms.scaled(),
-            left.to(dtype),
-            None if own is None else own.to(dtype),
-            None if outer is None else outer.to(dtype),
-            None if right is None else right.to(dtype),
-            right_varies=rule.per_length == "sym",
+            terms.scaled() if counts is not None and counts.logarithmic else terms,
+            factors.left.to(dtype),
+            alone,
+            outer,
+            right,
+            right_varies=self.rule.per_length == "sym",
             low_memory=self.memory == "low",
         )
+
+    def _factors(self, weights: Weighing, counts: Counts | None, dtype: torch.dtype) -> Factors:
+        """What stands before and behind each G(n): a row of the table of methods."""
+        rule, adj = self.rule, self.paths.adj
+        if counts is None:
+            return unscaled(weights)
+        if rule.per_length:
+            if rule.per_length == "row":
+                return by_length(weights, counts)
+            return by_length_roots(weights, counts, adj, dtype)
+        if weights.positive and not counts.logarithmic and self._reaches_alike():
+            return by_partition_alike(weights, counts, {"row": 1.0, "sym": 0.5}[rule.overall or "row"])
+        if rule.overall == "row":
+            return by_partition(weights, counts)
+        return by_partition_roots(weights, counts, adj, dtype)
 
     def _reaches_alike(self) -> bool:
         """Whether each node is reached by walks of every length, or by the one of length 0 alone.
 
-        Then Z is never much smaller than the largest wₙ, but at nodes that nothing reaches, and M is
-        Z^−1 · Σ wₙ Aⁿ with a number for each length. On other graphs a path weight may be negligible at one node and
-        all there is at another, so each node takes its own.
+        On other graphs a path weight may be negligible at one node and all there is at another, so each node takes its
+        own.
         """
         adj = self.paths.adj
         return adj.is_symmetric and not adj.is_signed and isinstance(self.paths, Walks)
-
-    def _centre(self, log: Tensor, dtype: torch.dtype) -> Tensor:
-        """The middle of a node quantity's range within each connected component, (N, …).
-
-        Paths join nodes of one component only, so what is taken from one side of the product may go on the other.
-        """
-        log = finite(log)
-        component = self.paths.adj.components
-        index = component.reshape(-1, *[1] * (log.dim() - 1)).expand_as(log)
-        ends = [
-            torch.zeros_like(log).scatter_reduce(0, index, log.detach(), how, include_self=False)[component]
-            for how in ("amax", "amin")
-        ]
-        # On a directed graph one component can span more than the dtype holds, and so can M itself.
-        if may_look() and log.numel():
-            half = float((ends[0] - ends[1]).max()) / 2
-            if half > 0.9 * math.log(torch.finfo(dtype).max):
-                raise ValueError(
-                    f"L = {self.paths.L} is too long for method {self.method} on this graph in {dtype}: the roots that "
-                    f"it scales by span a factor of 10^{half / math.log(10):.0f} either way; use a smaller L, "
-                    "float64, or a method that scales rows alone (1, 3, 4, 7)"
-                )
-        return (ends[0] + ends[1]) / 2
-
-    def _check_lengths(self, counts: Counts) -> None:
-        """D_n is divided by, or its root taken: it must not be negative."""
-        if self.rule.per_length is None or counts.sign is None or not may_look():
-            return
-        if bool((counts.sign < 0).any()):
-            n, node = (int(i) for i in (counts.sign < 0).nonzero()[0])
-            raise ValueError(
-                f"the paths of length {n} to node {node} have a negative sum, which method {self.method} divides by: "
-                "negative edge weights need a method without D_n (1, 2, 5, 7 … 9), or positive weights"
-            )
 
     def _checked_operand(self, x: Tensor) -> torch.dtype:
         """The dtype to compute in: x's own, float32 for half precision."""
@@ -271,28 +250,19 @@ class MET(Thermodynamics):
         return x.dtype if x.dtype == torch.float64 else torch.float32
 
 
-def _powered(log_D: Tensor, power: float) -> Tensor:
-    """log D_n^power; −∞ where no path of that length arrives: its term is 0, whatever multiplies it."""
-    dead = log_D == -torch.inf
-    return (power * log_D.masked_fill(dead, 0)).masked_fill(dead, -torch.inf)
-
-
-def _over_partition(weights: Weighing, counts: Counts, share: float) -> tuple[Tensor, Tensor, Tensor]:
-    """wₙ over the largest of them, (L+1, 1[, S]), k(0; i) of eq. 2, (N[, S]), and Z^−share of the quotients."""
-    log_w = weights.log().to(counts.log.dtype)
-    largest = finite(log_w.detach().amax(0))  # a common factor cancels in wₙ/Z
-    w, log_Z = (log_w - largest).exp(), log_partition(weights, counts)
-    own = divided(log_w[0], log_Z, 1.0).exp()
-    outer = divided(share * largest, log_Z, share).exp().clamp(max=1e30)  # beyond, there is nothing to multiply
-    if not weights.positive:
-        sign = weights().detach().sign()
-        w, own = w * sign, own * sign[0]
-    return w.unsqueeze(1), own, outer
-
-
-def _halved(log: Tensor, left_log: Tensor, centre: Tensor | None) -> tuple[Tensor, Tensor]:
-    """The right factor exp(−½ log), 0 where log is −∞, and the left exponent, with the centre moved to the left."""
-    dead, log = log == -torch.inf, finite(log)
-    if centre is not None:
-        log, left_log = log - centre, left_log - 0.5 * centre
-    return (-0.5 * log).exp().masked_fill(dead, 0), left_log
+def refused(error: UnscalableError, paths: PathFamily, weights: PathWeights, method: int) -> ValueError:
+    """What to say where a method refuses a graph: why, and which methods take it, tried one by one."""
+    taking = []
+    for other in METHODS:
+        try:
+            check_paths(other, paths)
+            M = MET.__new__(MET)
+            M._set(paths, weights, other, None)
+            M._planned(torch.float32)
+        except ValueError:
+            continue
+        taking.append(str(other))
+    remedy = "use positive edge weights and path weights; no method takes it as it is"
+    if taking:
+        remedy = f"use positive weights, or a method that takes it as it is ({', '.join(taking)})"
+    return ValueError(f"method {method} does not take this graph: {error}; {remedy}")

@@ -146,8 +146,8 @@ class PAN(nn.Module):
         if self.trials is None or not 0 <= s < self.trials:
             raise ValueError(f"trial must be one of 0 … {(self.trials or 0) - 1}, got {s}")
         one = PAN(**{**self.config, "trials": None, "weights": trial_spec(self.config["weights"], s)})
-        one.to(next(self.parameters()))  # device and dtype
-        one.load_state_dict({name: state[s] for name, state in self.state_dict().items()})
+        # Assigned, so that each keeps its device and dtype: path weights may be float64 beside float32 matrices.
+        one.load_state_dict({name: state[s].clone() for name, state in self.state_dict().items()}, assign=True)
         return one.train(self.training)
 
     # ------------------------------------------------------------------ files

@@ -1,10 +1,10 @@
-"""How an operator is applied: outer ⊙ Σₙ leftₙ ⊙ Gₙ (rightₙ ⊙ x), by the recurrence of a family of paths."""
+"""How an operator is applied: alone ⊙ x + outer ⊙ Σₙ leftₙ ⊙ Gₙ (rightₙ ⊙ x), by a family's recurrence."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, islice
+from itertools import chain
 from typing import NamedTuple
 
 import torch
@@ -17,15 +17,15 @@ from panconv.series import Series
 
 
 class Plan(NamedTuple):
-    """outer ⊙ Σₙ leftₙ ⊙ Gₙ (rightₙ ⊙ x), all factors in one dtype.
+    """alone ⊙ x + outer ⊙ Σₙ leftₙ ⊙ Gₙ (rightₙ ⊙ x), all factors in one dtype.
 
-    Of walks the term of length 0 may stand apart, as own ⊙ x: at a node that nothing reaches its factor is 1, even
-    where w₀ and Z are both too small for floating point.
+    A node that nothing reaches may stand alone, where outer is 0: there its factor is 1, even where w₀ and Z are both
+    too small for floating point. `alone` is a constant, to which no gradient goes.
     """
 
     family: Terms
     left: Tensor  # (L+1, 1 or N[, S])
-    own: Tensor | None  # (N[, S]), in place of outer ⊙ left₀ ⊙ right₀
+    alone: Tensor | None  # (N[, S])
     outer: Tensor | None  # (N[, S])
     right: Tensor | None  # (N[, S]), or (L+1, N[, S]) where it varies with n
     right_varies: bool
@@ -42,7 +42,7 @@ class Plan(NamedTuple):
         return self._as_one(y, transposed=True)
 
     def _asks_for_gradients(self, y: Tensor) -> bool:
-        factors = (y, self.left, self.own, self.right)
+        factors = (y, self.left, self.right)
         return torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in factors)
 
     # ------------------------------------------------------------------ all terms in one operation
@@ -66,23 +66,22 @@ class Plan(NamedTuple):
         trials = self.left.size(2) if self.left.dim() == 3 else 1
         series = Series(self.family, trials, self._is_by_node(), transposed, self.low_memory, self._again)
         ends = (self.right, self.outer) if transposed else (self.outer, self.right)
-        own = self.left[0] * self.right if self.own is None and self.right is not None else self.own
         flat = x if x.dim() == 2 else x.flatten(1) if x.dim() > 1 else x.unsqueeze(1)
         if transposed and series.by_node:
-            y = series.adjoint(flat, self.left, own, self.right)
+            y = series.adjoint(flat, self.left, self.right)
         else:
-            y = series.applied(flat, self.left, own, *ends)
+            y = series.applied(flat, self.left, self.alone, *ends)
         return y if x.dim() == 2 else y.view(x.shape)
 
     def _again(
-        self, series: Series, x: Tensor, w: Tensor, own: Tensor | None, outer: Tensor | None, right: Tensor | None
+        self, series: Series, x: Tensor, w: Tensor, alone: Tensor | None, outer: Tensor | None, right: Tensor | None
     ) -> Tensor:
         """What `series` does, term by term, for derivatives of derivatives."""
         by_trial = x if w.dim() == 2 else x.view(x.size(0), series.trials, x.size(1) // series.trials)
         if series.transposed:
-            y = Plan(self.family, w, own, right, outer, False)._adjoint_term_by_term(by_trial)
+            y = Plan(self.family, w, alone, right, outer, False)._adjoint_term_by_term(by_trial)
         else:
-            y = Plan(self.family, w, own, outer, right, False)._term_by_term(by_trial)
+            y = Plan(self.family, w, alone, outer, right, False)._term_by_term(by_trial)
         return y.view(x.shape)
 
     # ------------------------------------------------------------------ term by term
@@ -91,20 +90,18 @@ class Plan(NamedTuple):
         """The terms of n = 0 … L."""
         left = self.left if self.outer is None else self.outer * self.left
         scaled = (_times(factor, term) for factor, term in zip(left, self._inner(x), strict=True))
-        return scaled if self.own is None else chain([_times(self.own, x)], islice(scaled, 1, None))
+        if self.alone is None:
+            return scaled
+        return chain([next(scaled) + _times(self.alone, x)], scaled)
 
     def _term_by_term(self, x: Tensor) -> Tensor:
         total: Tensor | None = None
-        pairs = zip(self.left, self._inner(x), strict=True)
-        for left, term in pairs if self.own is None else islice(pairs, 1, None):
+        for left, term in zip(self.left, self._inner(x), strict=True):
             total = _times(left, term) if total is None else torch.addcmul(total, _spread(left, term), term)
-        if total is not None and self.outer is not None:
+        assert total is not None
+        if self.outer is not None:
             total = _times(self.outer, total)
-        if self.own is None:
-            assert total is not None
-            return total
-        own = _times(self.own, x)
-        return own if total is None else total + own
+        return total if self.alone is None else total + _times(self.alone, x)
 
     def _inner(self, x: Tensor) -> Iterator[Tensor]:
         if self.right_varies:
@@ -113,16 +110,11 @@ class Plan(NamedTuple):
         return self.family.terms(x if self.right is None else _times(self.right, x))
 
     def _adjoint_term_by_term(self, y: Tensor) -> Tensor:
-        if self.own is not None and self.left.size(0) == 1:
-            return _times(self.own, y)
         inner = y if self.outer is None else _times(self.outer, y)
-        scaled: list[Tensor | None] = [_times(left, inner) for left in self.left]
-        if self.own is not None:
-            scaled[0] = None
-        total = self._adjoint_of_terms(scaled)
-        return total if self.own is None else total + _times(self.own, y)
+        total = self._adjoint_of_terms([_times(left, inner) for left in self.left])
+        return total if self.alone is None else total + _times(self.alone, y)
 
-    def _adjoint_of_terms(self, scaled: list[Tensor | None]) -> Tensor:
+    def _adjoint_of_terms(self, scaled: list[Tensor]) -> Tensor:
         if self.right_varies:
             nothing: list[Tensor | None] = [None] * len(scaled)
             parts = [_times(r, self.family.adjoint([*nothing[:n], scaled[n]])) for n, r in enumerate(self._rights())]
@@ -135,14 +127,13 @@ class Plan(NamedTuple):
         total: Tensor | None = None
         for n, G in enumerate(self.family.matrices(self.left.dtype)):
             row, col = G.indices()
-            if n == 0 and self.own is not None:
-                value = self.own[row] * G.values()
-            else:
-                value = self.left[n].expand(N)[row] * G.values()
-                if self.outer is not None:
-                    value = value * self.outer[row]
-                if self.right is not None:
-                    value = value * (self.right[n] if self.right_varies else self.right)[col]
+            value = self.left[n].expand(N)[row] * G.values()
+            if self.outer is not None:
+                value = value * self.outer[row]
+            if self.right is not None:
+                value = value * (self.right[n] if self.right_varies else self.right)[col]
+            if n == 0 and self.alone is not None:
+                value = value + self.alone[row]
             term = torch.sparse_coo_tensor(G.indices(), value, (N, N))
             total = term if total is None else total + term
         assert total is not None

@@ -1,9 +1,10 @@
 """Σₙ wₙ Aⁿ x as one operation, with a backward of its own that stores nothing it can do without.
 
-    y = own ⊙ x + outer ⊙ Σₙ wₙ ⊙ Bₙ…B₂B₁ (right ⊙ x)
+    y = alone ⊙ x + outer ⊙ Σₙ wₙ ⊙ Bₙ…B₂B₁ (right ⊙ x)  =  own ⊙ x + outer ⊙ Σₙ₌₁ …
 
 Where every step is the same matrix A and each wₙ is one number for all nodes, the forward is Horner's scheme, and the
-gradients come from uₙ = (Aᵀ)ⁿ(outer ⊙ g) alone: that of x is own ⊙ g + right ⊙ Σ wₙuₙ, that of wₙ is <uₙ, right ⊙ x>.
+gradients come from uₙ = (Aᵀ)ⁿ(outer ⊙ g) alone: that of x is own ⊙ g + right ⊙ Σ wₙuₙ, that of wₙ is <uₙ, right ⊙ x>,
+and that of outer is <g, y>/outer: no difference of nearly equal numbers is taken.
 No term of the forward is needed, and no product is done twice. Where wₙ differs from node to node (methods 3 and 4)
 its gradient asks for the terms themselves: they are kept, or computed once more where memory is to be low.
 """
@@ -42,41 +43,42 @@ class Series(NamedTuple):
     low_memory: bool
     again: Callable[..., Tensor]  # the same by differentiable operations, for derivatives of derivatives
 
-    def applied(self, x: Tensor, w: Tensor, own: Tensor | None, outer: Tensor | None, right: Tensor | None) -> Tensor:
+    def applied(self, x: Tensor, w: Tensor, alone: Tensor | None, outer: Tensor | None, right: Tensor | None) -> Tensor:
         """The sum for x (N, S·width), of L ≥ 1 steps.
 
         Args:
             x: float32 or float64.
             w: (L+1, 1 or N[, S]), for n = 0 … L.
-            own: (N[, S]), in place of w₀; None for w₀ itself.
+            alone: (N[, S]), without a gradient of its own, or None for zeros; it is 0 where outer is not.
             outer, right: (N[, S]), or None for ones. With a w for every node there is no outer.
         """
-        if torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in (x, w, own, outer, right)):
-            return _Sum.apply(self, x, w, own, outer, right)
-        return self._sum(x, *_by_trial(w, own, outer, right), None)
+        if torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in (x, w, outer, right)):
+            return _Sum.apply(self, x, w, alone, outer, right)
+        return self._sum(x, *_by_trial(w, alone, outer, right), None)
 
-    def adjoint(self, g: Tensor, w: Tensor, own: Tensor | None, right: Tensor | None) -> Tensor:
+    def adjoint(self, g: Tensor, w: Tensor, right: Tensor | None) -> Tensor:
         """The adjoint of the sum with a w for every node, without a gradient."""
-        w, own, _, right = _by_trial(w, own, None, right)
-        return self._horner(g.contiguous(), w[0] if own is None else own, w[1:], right, None, True)
+        w, _, _, right = _by_trial(w, None, None, right)
+        return self._horner(g.contiguous(), _own(w, None, None, right), w[1:], right, None, True)
 
     def _sum(
         self,
         x: Tensor,
         w: Tensor,
-        own: Tensor | None,
+        alone: Tensor | None,
         outer: Tensor | None,
         right: Tensor | None,
         kept: list[Tensor] | None,
     ) -> Tensor:
-        x = x.contiguous()
+        x, own = x.contiguous(), _own(w, alone, outer, right)
         if self.by_node:
             assert outer is None
-            return self._recurrence(x, w[0] if own is None else own, w[1:], right, kept)
-        at_once = whole(*self._at(1, self.transposed, x), x, w, own, outer, right, None, self.trials)
+            return self._recurrence(x, own, w[1:], right, kept)
+        apart = None if own is w[0] else own
+        at_once = whole(*self._at(1, self.transposed, x), x, w, apart, outer, right, None, self.trials)
         if at_once is not None:
             return at_once[0]
-        return self._horner(x, w[0] if own is None else own, w[1:], outer, right, self.transposed)
+        return self._horner(x, own, w[1:], outer, right, self.transposed)
 
     def _at(self, n: int, transposed: bool, x: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
         crow, col, value = self.steps.matrix(n, x.dtype, transposed)
@@ -165,7 +167,7 @@ class _Needed(NamedTuple):
 
     x: bool
     w: bool
-    own: bool
+    alone: bool  # never: it is a constant
     outer: bool
     right: bool
 
@@ -177,74 +179,111 @@ class _Sum(torch.autograd.Function):
         how: Series,
         x: Tensor,
         w: Tensor,
-        own: Tensor | None,
+        alone: Tensor | None,
         outer: Tensor | None,
         right: Tensor | None,
     ) -> Tensor:
         needed = _Needed(*ctx.needs_input_grad[1:])
         kept: list[Tensor] | None = [] if how.by_node and needed.w and not how.low_memory else None
-        y = how._sum(x, *_by_trial(w, own, outer, right), kept)
+        y = how._sum(x, *_by_trial(w, alone, outer, right), kept)
         ctx.how, ctx.like = how, (x.shape, x.dtype, x.device)
-        factors = x if any(needed[1:]) else None, w, own, outer, right
+        factors = x if any(needed[1:]) else None, w, alone, outer, right
         ctx.save_for_backward(*factors, y if needed.outer else None, *(kept or []))
         return y
 
     @staticmethod
     def backward(ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:
         how, needed = ctx.how, _Needed(*ctx.needs_input_grad[1:])
-        x, w, own, outer, right, y, *kept = ctx.saved_tensors
+        x, w, alone, outer, right, y, *kept = ctx.saved_tensors
         if torch.is_grad_enabled() or is_differentiating() or is_batched(g):
-            return None, *_by_autograd(ctx, needed, g, x, w, own, outer, right)
+            return None, *_by_autograd(ctx, needed, g, x, w, alone, outer, right)
         g = g.contiguous()
         if x is not None:
             x = x.contiguous()
-        shapes = [() if f is None else f.shape for f in (w, own, outer, right)]
-        w, own, outer, right = _by_trial(w, own, outer, right)
-        if needed.w and not how.by_node and own is None and outer is None and right is None:
-            crow, col, value = how._at(1, not how.transposed, x)
-            at_once = whole(crow, col, value, g, w, None, None, None, x, how.trials)
-            if at_once is not None:
-                return None, at_once[0], _given(at_once[1]).view(shapes[0]), None, None, None
-        if not any(needed[1:]) and not how.by_node:
-            crow, col, value = how._at(1, not how.transposed, g)
-            at_once = whole(crow, col, value, g, w, own, right, outer, None, how.trials)
-            if at_once is not None:
-                return None, at_once[0], None, None, None, None
-        own_is_w0, own, lengths = own is None, w[0] if own is None else own, w[1:]
-        of_x = of_own = of_w = of_outer = of_right = None
-        if needed.w and not how.by_node and not how.low_memory:
-            of_x, of_w, of_right = how._backward_by_number(g, x, own, lengths, outer, right)
-        else:
-            if kept:
-                of_w = torch.stack([paired(g, t, how.trials) for t in kept])
-            elif needed.w:
-                dots = how._terms_again(x, right, g, lengths.size(0), how.by_node or outer is not None)
-                of_w = torch.stack(dots if how.by_node else [_weighed(dot, outer) for dot in dots])
-            if needed.right:
-                inner = how._horner(g, torch.zeros_like(own), lengths, None, outer, not how.transposed)
-                of_right = paired(inner, x, how.trials)
-                of_x = _scaled_and_added(inner, right, g, own, how.trials)
-            elif needed.x:
-                of_x = how._horner(g, own, lengths, right, outer, not how.transposed)
-        if needed.own or needed.outer or (needed.w and own_is_w0):
-            of_own = paired(g, x, how.trials, by_row=needed.outer or own.size(0) != 1)
-        if needed.outer:
-            of_outer = ((paired(g, y, how.trials) - own * _given(of_own)) / _given(outer)).masked_fill(outer == 0, 0)
+        shapes = [() if f is None else f.shape for f in (w, outer, right)]
+        factors = _by_trial(w, alone, outer, right)
+        at_once = _backward_at_once(how, needed, g, x, *factors)
+        if at_once is not None:
+            return None, at_once[0], None if at_once[1] is None else at_once[1].view(shapes[0]), None, None, None
+        of_x, of_w, of_right = _backward_of_lengths(how, needed, g, x, kept, *factors)
+        of_w, of_outer, of_right = _backward_of_factors(how, needed, g, x, y, of_w, of_right, factors)
+        cast = [
+            grad if grad is None else grad.to(w.dtype).view(shape)
+            for grad, shape in zip((of_w, of_outer, of_right), shapes, strict=True)
+        ]
+        return None, of_x, cast[0], None, cast[1], cast[2]
+
+
+def _backward_at_once(
+    how: Series, needed: _Needed, g: Tensor, x: Tensor | None, w: Tensor, alone: Any, outer: Any, right: Any
+) -> tuple[Tensor, Tensor | None] | None:
+    """The gradients of x and w in one launch, where nothing else is asked for and there is such a kernel."""
+    if how.by_node:
+        return None
+    part = how._at(1, not how.transposed, g)
+    if needed.w and alone is None and outer is None and right is None:
+        return whole(*part, g, w, None, None, None, x, how.trials)
+    if not any(needed[1:]):
+        own = _own(w, alone, outer, right)
+        return whole(*part, g, w, None if own is w[0] else own, right, outer, None, how.trials)
+    return None
+
+
+def _backward_of_lengths(
+    how: Series, needed: _Needed, g: Tensor, x: Any, kept: list[Tensor], w: Tensor, alone: Any, outer: Any, right: Any
+) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
+    """The gradient of x, and what the lengths n ≥ 1 give to those of w (L, …) and right."""
+    own, lengths = _own(w, alone, outer, right), w[1:]
+    of_x: Tensor | None = None
+    of_w = of_right = None
+    if needed.w and not how.by_node and not how.low_memory:
+        return how._backward_by_number(g, x, own, lengths, outer, right)
+    if kept:
+        of_w = torch.stack([paired(g, t, how.trials) for t in kept])
+    elif needed.w:
+        dots = how._terms_again(x, right, g, lengths.size(0), how.by_node or outer is not None)
+        of_w = torch.stack(dots if how.by_node else [_weighed(dot, outer) for dot in dots])
+    if needed.right:
+        inner = how._horner(g, torch.zeros_like(own), lengths, None, outer, not how.transposed)
+        of_right = paired(inner, x, how.trials)
+        of_x = _scaled_and_added(inner, right, g, own, how.trials)
+    elif needed.x:
+        of_x = how._horner(g, own, lengths, right, outer, not how.transposed)
+    return of_x, of_w, of_right
+
+
+def _backward_of_factors(
+    how: Series, needed: _Needed, g: Tensor, x: Any, y: Any, of_w: Any, of_right: Any, factors: tuple[Any, ...]
+) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
+    """The gradients of w, outer and right, with what the length 0 gives to them."""
+    (w, _, outer, right), of_outer = factors, None
+    if of_w is not None or of_right is not None:
+        # Of own = outer ⊙ w₀ ⊙ right, at each node where one of them differs from node to node.
+        of_own = paired(g, x, how.trials, by_row=how.by_node or outer is not None or right is not None)
         if of_w is not None:
-            first = _given(of_own).sum_to_size(own.shape) if own_is_w0 else torch.zeros_like(w[0])
+            first = _product(_product(of_own, outer), right).sum_to_size(w[0].shape)
             of_w = torch.cat([first.unsqueeze(0).to(of_w.dtype), of_w])
-        grads = zip((of_w, None if own_is_w0 else of_own, of_outer, of_right), shapes, strict=True)
-        return None, of_x, *(grad if grad is None else grad.to(w.dtype).view(shape) for grad, shape in grads)
+        if of_right is not None:
+            of_right = of_right + _product(of_own * w[0], outer)
+    if needed.outer:
+        of_outer = (paired(g, y, how.trials) / outer).masked_fill(outer == 0, 0)
+    return of_w, of_outer, of_right if needed.right else None
+
+
+def _own(w: Tensor, alone: Tensor | None, outer: Tensor | None, right: Tensor | None) -> Tensor:
+    """What a node takes of its own features, (1 or N, S): alone + outer ⊙ w₀ ⊙ right."""
+    own = _product(_product(w[0], outer), right)
+    return own if alone is None else own + alone
 
 
 def _by_trial(
-    w: Tensor, own: Tensor | None, outer: Tensor | None, right: Tensor | None
+    w: Tensor, alone: Tensor | None, outer: Tensor | None, right: Tensor | None
 ) -> tuple[Tensor, Tensor | None, Tensor | None, Tensor | None]:
     """The factors with a dimension for the trials, of which there may be one: w tells."""
     if w.dim() == 3:
-        return w, own, outer, right
-    own, outer, right = (None if f is None else f.unsqueeze(-1) for f in (own, outer, right))
-    return w.unsqueeze(-1), own, outer, right
+        return w, alone, outer, right
+    alone, outer, right = (None if f is None else f.unsqueeze(-1) for f in (alone, outer, right))
+    return w.unsqueeze(-1), alone, outer, right
 
 
 def _by_autograd(ctx: Any, needed: tuple[bool, ...], g: Tensor, x: Tensor | None, *others: Any) -> list[Tensor | None]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from panconv.cuda_graph import may_look
-from panconv.paths.family import CountedTerms, Counts, PathFamily, Weighing
+from panconv.partition import Partition, match, partition
+from panconv.paths.family import CountedTerms, PathFamily, Weighing
 from panconv.paths.walks import Walks
 from panconv.weights import PathWeights
 
@@ -24,25 +24,25 @@ class Thermodynamics:
     @property
     def log_partition(self) -> Tensor:
         """log Z: finite wherever Z > 0, however long the paths."""
-        terms, weights = self._ready()
-        return log_partition(weights, terms.counts())
+        return self._partition().log()
 
     @property
     def partition(self) -> Tensor:
         """Zᵢ = Σₙ wₙ D_n(i) (eq. 4)."""
         terms, weights = self._ready()
-        counts, w = terms.counts(), weights().unsqueeze(1)
-        if not counts.fit:
-            return log_partition(weights, counts).exp().to(w.dtype)
-        D = counts.log.exp() if counts.sign is None else counts.log.exp() * counts.sign
-        return (w.double() * match(D, w.dim())).sum(0).to(w.dtype)
+        counts, w = terms.counts(), weights.exact().unsqueeze(1)
+        if counts.logarithmic:
+            return self.log_partition.exp().to(self.weights().dtype)
+        D = counts.value if counts.ratio is None else counts.value * counts.ratio
+        return (w * match(D, w.dim())).sum(0).to(self.weights().dtype)
 
     def shares(self) -> Tensor:
         """p(n; i) = wₙ D_n(i) / Zᵢ (eq. 2), the probability that a path to i has length n, (L+1, N[, S]), float64."""
         terms, weights = self._ready()
-        counts, w = terms.counts(), weights().unsqueeze(1)
-        share = weights.log().double().unsqueeze(1) + match(counts.log, w.dim())
-        return signs(weights, counts) * divided(share, log_partition(weights, counts), 1.0).exp()
+        counts, Z = terms.counts(), partition(weights, terms.counts())
+        share = Z.over * Z.inverse(1)
+        share = share if counts.logarithmic else share * match(counts.value, share.dim())
+        return share if counts.ratio is None else share * match(counts.ratio, share.dim())
 
     @property
     def mean_path_length(self) -> Tensor:
@@ -92,47 +92,13 @@ class Thermodynamics:
         value = adj.operands(torch.float64)[0].value
         return self.paths.mean_along(self.shares(), value.where(value > 0, 1.0).log())
 
+    def _partition(self) -> Partition:
+        terms, weights = self._ready()
+        return partition(weights, terms.counts())
+
     def _ready(self) -> tuple[CountedTerms, Weighing]:
         return self.paths.ready(self.weights)
 
     def _check_probabilities(self) -> None:
         if not self.weights.positive or self.paths.adj.is_signed:
             raise ValueError("entropy and free energy need path weights and edge weights that are not negative")
-
-
-def log_partition(weights: Weighing, counts: Counts) -> Tensor:
-    """log Σₙ wₙ D_n(i), shifted by its largest term; −∞ where no path arrives."""
-    log_w = weights.log().to(counts.log.dtype).unsqueeze(1)
-    terms = log_w + match(counts.log, log_w.dim())  # (L+1, N[, S])
-    largest = finite(terms.detach().amax(0))
-    sign = signs(weights, counts)
-    total = (sign * (terms - largest).exp()).sum(0)
-    if isinstance(sign, Tensor) and may_look() and bool((total < 0).any()):
-        raise ValueError(
-            f"the partition function Z is negative at node {int((total < 0).nonzero()[0, 0])}: negative edge "
-            "weights or path weights outweigh the positive ones; use positive ones, or a method without Z (3 … 6, 8, 9)"
-        )
-    empty = total == 0
-    return (largest + total.masked_fill(empty, 1).log()).masked_fill(empty, -torch.inf)
-
-
-def signs(weights: Weighing, counts: Counts) -> Tensor | float:
-    """The signs of wₙ D_n, or 1 where none is negative."""
-    w = weights().detach().unsqueeze(1)
-    sign: Tensor | float = 1.0 if weights.positive else w.sign()
-    return sign if counts.sign is None else sign * match(counts.sign, w.dim())
-
-
-def divided(log: Tensor, log_Z: Tensor, power: float) -> Tensor:
-    """The logarithm of exp(log) / Z^power, where 1/0 is 0."""
-    return (log - power * finite(log_Z)).masked_fill(log_Z == -torch.inf, -torch.inf)
-
-
-def finite(log: Tensor) -> Tensor:
-    """0 in place of −∞, for what is masked afterwards."""
-    return log.masked_fill(log == -torch.inf, 0)
-
-
-def match(per_length: Tensor, dim: int) -> Tensor:
-    """(L+1, N) as (L+1, N) or (L+1, N, 1)."""
-    return per_length.unsqueeze(-1) if dim == 3 else per_length

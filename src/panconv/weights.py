@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -20,14 +21,36 @@ class PathWeights(nn.Module):
     """Base of the path weights. `forward()` is w; `log()` is log w where w is positive by construction."""
 
     positive = False
+    may_overflow = False  # whether a finite parameter can make an infinite weight
     L: int
 
     def forward(self) -> Tensor:  # (L + 1,) or (L + 1, S)
         raise NotImplementedError
 
+    def exact(self) -> Tensor:
+        """w in float64, from the stored numbers and not from a w that was rounded to their dtype."""
+        return self().double()
+
     def log(self) -> Tensor:
-        """log |w|; −∞ where w is 0. In float64, since the logarithm of a float32 has lost half its digits."""
-        return self().double().abs().log()
+        """log |w|, float64; −∞ where w is 0."""
+        return self.exact().abs().log()
+
+    def over(self, reference: Tensor) -> Tensor:
+        """wₙ/|w_r| for n = 0 … L, float64, (L+1, *R[, S]), of lengths r (*R[, S]).
+
+        A length that weighs much more than r is cut off: r is to be the one that weighs most, of those that count. What
+        is common to all weights cancels here, before anything is rounded, and so never enters what is divided by Z. A
+        gradient through r itself would cancel too, and is not followed.
+        """
+        w = self.exact()
+        largest = _at(w.detach(), reference).abs()
+        return (_beside(w, reference) / largest.where(largest > 0, 1)).clamp(-2, 2)
+
+    def log_over(self, reference: Tensor) -> Tensor:
+        """log |wₙ/w_r|, as `over`, but without a bound."""
+        log = self.log()
+        largest = _at(log.detach(), reference)
+        return _beside(log, reference) - largest.where(largest > -torch.inf, 0)
 
     def T(self) -> Tensor | float:
         """The temperature in wₙ = exp(−E(n)/T); 1 for weights that have none."""
@@ -105,6 +128,7 @@ class Boltzmann(PathWeights):
     """
 
     positive = True
+    may_overflow = True
 
     def __init__(self, energies: Tensor | Sequence[float], temperature: float = 1.0) -> None:
         super().__init__()
@@ -115,10 +139,20 @@ class Boltzmann(PathWeights):
         self.energies = nn.Parameter(_flip(start).clone())
 
     def forward(self) -> Tensor:
+        return self.exact().to(self.energies.dtype)
+
+    def exact(self) -> Tensor:
         return self.log().exp()
 
     def log(self) -> Tensor:
-        return -_flip(self.energies) / self.temperature
+        return -_flip(self.energies).double() / self.temperature
+
+    def over(self, reference: Tensor) -> Tensor:
+        return self.log_over(reference).clamp(max=1).exp()
+
+    def log_over(self, reference: Tensor) -> Tensor:
+        energies = _flip(self.energies).double()
+        return -(_beside(energies, reference) - _at(energies.detach(), reference)) / self.temperature
 
     def T(self) -> float:
         return self.temperature
@@ -151,8 +185,7 @@ class PowerLaw(PathWeights):
         if not isinstance(alpha, (int, float)) or not (math.isfinite(alpha) and alpha >= 1):
             raise ValueError(f"alpha must be a number of at least 1, for E(n) = n^alpha, got {alpha!r}")
         try:
-            start = torch.as_tensor(temperature).detach()
-            start = (start if start.is_floating_point() else start.to(torch.get_default_dtype())).log()
+            start = as_numbers(temperature).detach().log()
         except (TypeError, ValueError, RuntimeError):
             raise TypeError(f"temperature must be a number, or (S,) numbers, got {temperature!r}") from None
         if start.dim() > 1 or not bool(torch.isfinite(start).all()):
@@ -170,17 +203,37 @@ class PowerLaw(PathWeights):
         return self.log_temperature.exp()
 
     def forward(self) -> Tensor:
+        return self.exact().to(self.log_temperature.dtype)
+
+    def exact(self) -> Tensor:
         return self.log().exp()
 
     def log(self) -> Tensor:
-        return self.log_at(torch.arange(self.L + 1, device=self.log_temperature.device))
+        return self.log_at(self._lengths())
+
+    def over(self, reference: Tensor) -> Tensor:
+        return self.log_over(reference).clamp(max=1).exp()
+
+    def log_over(self, reference: Tensor) -> Tensor:
+        return self.log_over_at(self._lengths(), reference)
 
     def log_at(self, lengths: Tensor) -> Tensor:
-        """−l^α/T at any lengths (K,), as (K,) or (K, S)."""
-        beta = (-self.log_temperature).exp()
-        beta = beta.clamp(max=torch.finfo(beta.dtype).max)  # length 0 must stay 0 however cold it is
-        energy = lengths.to(beta.dtype) ** self.alpha
-        return -energy.reshape(-1, *[1] * beta.dim()) * beta
+        """−l^α/T at any lengths (K,), as (K,) or (K, S), float64."""
+        beta = self._beta()
+        return -(lengths.double() ** self.alpha).reshape(-1, *[1] * beta.dim()) * beta
+
+    def log_over_at(self, lengths: Tensor, reference: Tensor) -> Tensor:
+        """What `log_over` is, for any lengths (K,) in place of 0 … L."""
+        energy = lengths.double() ** self.alpha
+        return -(energy.reshape(-1, *[1] * reference.dim()) - energy[reference]) * self._beta()
+
+    def _beta(self) -> Tensor:
+        """1/T, () or (S,), float64."""
+        beta = (-self.log_temperature.double()).exp()
+        return beta.clamp(max=torch.finfo(beta.dtype).max)  # length 0 must stay 0 however cold it is
+
+    def _lengths(self) -> Tensor:
+        return torch.arange(self.L + 1, device=self.log_temperature.device)
 
     def T(self) -> Tensor:
         return self.temperature
@@ -274,11 +327,11 @@ def _from_dict(spec: dict[str, Any], L: int, trials: int | None) -> PathWeights:
 
 def _of_kind(kind: object, spec: dict[str, Any], L: int, trials: int | None) -> PathWeights:
     if kind == "power-law":
-        return PowerLaw(L, **{**spec, "temperature": _spread(torch.tensor(spec.get("temperature", 1.0)), 0, trials)})
+        return PowerLaw(L, **{**spec, "temperature": _spread(as_numbers(spec.get("temperature", 1.0)), 0, trials)})
     if kind == "boltzmann":
-        return Boltzmann(_spread(torch.tensor(spec["energies"]), 1, trials), spec.get("temperature", 1.0))
+        return Boltzmann(_spread(as_numbers(spec["energies"]), 1, trials), spec.get("temperature", 1.0))
     if kind in ("free", "fixed"):
-        return (Free if kind == "free" else Fixed)(_spread(torch.tensor(spec["k"]), 1, trials))
+        return (Free if kind == "free" else Fixed)(_spread(as_numbers(spec["k"]), 1, trials))
     raise ValueError(f"weights of kind {kind!r} are not known: free, fixed, boltzmann, power-law")
 
 
@@ -287,18 +340,34 @@ def _spread(start: Tensor, dim: int, trials: int | None) -> Tensor:
     return start if trials is None or start.dim() > dim else start.unsqueeze(-1).expand(*start.shape, trials)
 
 
+def _beside(values: Tensor, reference: Tensor) -> Tensor:
+    """Values (L+1,) or (L+1, S) in a shape that goes with lengths (*R,) or (*R, S)."""
+    return values.reshape(values.size(0), *[1] * (reference.dim() - values.dim() + 1), *values.shape[1:])
+
+
+def _at(values: Tensor, reference: Tensor) -> Tensor:
+    """The value of each length (*R,) or (*R, S), of values (L+1,) or (L+1, S)."""
+    return values[reference] if values.dim() == 1 else values.gather(0, reference.flatten(0, -2)).view(reference.shape)
+
+
 def _flip(w: Tensor) -> Tensor:
     """(L + 1, S) from (S, L + 1) and back; a single trial's (L + 1,) stays."""
     return w.mT if w.dim() == 2 else w
 
 
+def as_numbers(values: object) -> Tensor:
+    """A floating-point tensor: a tensor's or an array's own dtype, and of Python's numbers their own, float64."""
+    if isinstance(values, (Tensor, np.ndarray)):
+        given = torch.as_tensor(values)
+        return given if given.is_floating_point() else given.to(torch.get_default_dtype())
+    return torch.as_tensor(values, dtype=torch.float64)
+
+
 def _as_weights(values: object, name: str) -> Tensor:
     try:
-        weights = torch.as_tensor(values)
+        weights = as_numbers(values)
     except (TypeError, ValueError, RuntimeError):
-        raise TypeError(f"{name} must be numbers, one a path length n = 0 … L, got {values!r}") from None
-    if not weights.is_floating_point():
-        weights = weights.to(torch.get_default_dtype())
+        raise TypeError(f"{name} must be numbers, one per path length n = 0 … L, got {values!r}") from None
     weights = weights.detach().clone()
     if weights.dim() not in (1, 2) or weights.size(0) == 0:
         raise ValueError(f"{name} must have shape (L+1,) or (L+1, S), got {tuple(weights.shape)}")

@@ -30,7 +30,7 @@ class EffectiveWalks:
     >>> edges, w = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]]), torch.tensor([1.0, 1.0, 0.5, 0.5])
     >>> walks = EffectiveWalks(Adjacency.of(edges, w), L=2)
     >>> MET(walks, PowerLaw(2, alpha=2.0, trained=False), method=1).mean_path_length  # 1/w is 1 and 2
-    tensor([0.2921, 0.3141, 0.0363])
+    tensor([0.2921, 0.3141, 0.0363], dtype=torch.float64)
     """
 
     weights = "power-law"
@@ -71,7 +71,7 @@ class EffectiveWalks:
         law = self.check_weights(weights)
         terms, at = self.ready(weights)
         if isinstance(terms, Walks):
-            mean = terms.mean_along(_shares(terms, at), edge_lengths(self.adj).double())
+            mean = terms.mean_along(_shares(terms, at), edge_lengths(self.adj))
         else:
             mean = torch.tensordot(self.levels().lengths, _shares(terms, at), dims=1)
         return mean.to(law.log_temperature.dtype)
@@ -81,7 +81,7 @@ class EffectiveWalks:
         law = self.check_weights(weights)
         terms, at = self.ready(weights)
         if isinstance(terms, Walks):
-            along = terms.mean_along(_shares(terms, at), edge_lengths(self.adj).double())
+            along = terms.mean_along(_shares(terms, at), edge_lengths(self.adj))
             return along / law.temperature.double()
         return -(at.log().double().unsqueeze(1) * _shares(terms, at)).sum(0)
 
@@ -100,8 +100,8 @@ class EffectiveWalks:
 
     def _factors(self, law: PowerLaw) -> Adjacency:
         """The graph of exp(−1/(wT)), whose walks are weighted by exp(−l/T)."""
-        adj, dtype = self.adj, torch.promote_types(law.temperature.dtype, torch.float32)
-        value = (-edge_lengths(adj).to(dtype) / law.temperature).exp()
+        adj = self.adj
+        value = law.log_at(edge_lengths(adj)).exp()
         return Adjacency(adj.crow, adj.col, value, transposed=adj._transposed)
 
     @staticmethod
@@ -131,7 +131,7 @@ class EffectiveWalks:
 class _AtLengths:
     """A power law read at the levels of effective length in place of the whole numbers."""
 
-    positive = True
+    positive, may_overflow = True, False
 
     def __init__(self, law: PowerLaw, lengths: Tensor) -> None:
         self._law, self._lengths = law, lengths
@@ -142,20 +142,38 @@ class _AtLengths:
     def log(self) -> Tensor:
         return self._law.log_at(self._lengths)
 
+    def exact(self) -> Tensor:
+        return self.log().exp()
+
+    def over(self, reference: Tensor) -> Tensor:
+        return self.log_over(reference).clamp(max=1).exp()
+
+    def log_over(self, reference: Tensor) -> Tensor:
+        return self._law.log_over_at(self._lengths, reference)
+
 
 class _Alike:
     """1 for every number of steps, where the edges carry the weight of a walk."""
 
-    positive = True
+    positive, may_overflow = True, False
 
     def __init__(self, L: int, like: Tensor) -> None:
-        self._ones = torch.ones(L + 1, dtype=like.dtype, device=like.device)
+        self._ones = torch.ones(L + 1, dtype=torch.float64, device=like.device)
 
     def __call__(self) -> Tensor:
         return self._ones
 
     def log(self) -> Tensor:
         return torch.zeros_like(self._ones)
+
+    def exact(self) -> Tensor:
+        return self._ones
+
+    def over(self, reference: Tensor) -> Tensor:
+        return self.log_over(reference).exp()
+
+    def log_over(self, reference: Tensor) -> Tensor:
+        return self._ones.new_zeros(self._ones.numel(), *reference.shape)
 
 
 def _shares(terms: CountedTerms, weights: Weighing) -> Tensor:
@@ -164,7 +182,7 @@ def _shares(terms: CountedTerms, weights: Weighing) -> Tensor:
 
 
 def edge_lengths(adj: Adjacency) -> Tensor:
-    """1/w of every stored edge, (nnz,)."""
+    """1/w of every stored edge, (nnz,) float64."""
     if adj.value is None:
-        return torch.ones(adj.num_edges, device=adj.device)
-    return 1 / adj.value
+        return torch.ones(adj.num_edges, dtype=torch.float64, device=adj.device)
+    return 1 / adj.value.double()

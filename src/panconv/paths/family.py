@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Protocol
 
@@ -11,8 +12,9 @@ from torch import Tensor
 from panconv.graph import Adjacency
 from panconv.weights import PathWeights
 
-# Counts between these stay far enough inside float32 for the features and weights they are multiplied with.
-LARGEST, SMALLEST = 1e30, 1e-30
+# How far counts may lie apart for a dtype to hold them together with the features and weights they are multiplied with:
+# single precision leaves features of 10^±20 and path weights that differ by 10¹⁷ unharmed.
+WIDEST = {torch.float32: 1e8, torch.float64: 1e150}
 
 
 class Weighing(Protocol):
@@ -21,9 +23,16 @@ class Weighing(Protocol):
     @property
     def positive(self) -> bool: ...
 
-    def __call__(self) -> Tensor: ...
+    @property
+    def may_overflow(self) -> bool: ...
+
+    def exact(self) -> Tensor: ...
 
     def log(self) -> Tensor: ...
+
+    def over(self, reference: Tensor) -> Tensor: ...
+
+    def log_over(self, reference: Tensor) -> Tensor: ...
 
 
 class Terms(Protocol):
@@ -69,24 +78,47 @@ class PathFamily(Protocol):
 
 
 class Counts(NamedTuple):
-    """The row sums D_n of G(n) by their logarithm: on Cora D₂₀₀ spans 10⁰ to 10²³²."""
+    """How many paths of each length arrive: B_n = |G|(n)·1, with every weight taken positive, and D_n = G(n)·1.
 
-    log: Tensor  # (L + 1, N) float64, log |D_n|; −∞ where no path arrives
-    sign: Tensor | None  # (L + 1, N), or None where no D_n is negative
-    fit: bool  # whether every D_n and its inverse is well inside float32
+    Without negative edge weights the two are one. With them D_n may cancel to 0 while paths do arrive, so only B_n
+    tells whether they do, and D_n/B_n how much of it is left.
+    """
+
+    value: Tensor  # (L + 1, N) float64: B_n, or its logarithm
+    logarithmic: bool  # where float64 does not hold B_n itself: on Cora B₂₀₀ spans 10⁰ to 10²³²
+    ratio: Tensor | None  # (L + 1, N) float64, D_n/B_n; None where it is 1
+    span: float  # the largest B_n over the smallest above 0
+
+    def fit(self, dtype: torch.dtype) -> bool:
+        """Whether the plain recurrence can be taken in a dtype."""
+        return self.span <= WIDEST[dtype]
+
+    @property
+    def arrive(self) -> Tensor:
+        """Whether a path of length n arrives at i, (L + 1, N)."""
+        return self.value > (-torch.inf if self.logarithmic else 0)
+
+    @property
+    def log(self) -> Tensor:
+        """log B_n, −∞ where no path arrives."""
+        if self.logarithmic:
+            return self.value
+        return self.value.where(self.arrive, 1).log().where(self.arrive, -torch.inf)
 
 
-def counts_of(D: Tensor, signed: bool, fit: bool) -> Counts:
-    """The counts from D (L + 1, N), float64, where float64 holds them."""
-    zero = D == 0
-    log = D.abs().masked_fill(zero, 1).log().masked_fill(zero, -torch.inf)
-    return Counts(log, D.detach().sign() if signed else None, fit)
+def counts_of(B: Tensor, ratio: Tensor | None = None, span: float | None = None) -> Counts:
+    """The counts from B (L + 1, N), float64, which holds them."""
+    counts = Counts(B, False, ratio, span_of(B) if span is None else span)
+    return counts if counts.fit(torch.float64) else counts._replace(value=counts.log, logarithmic=True)
 
 
-def within_range(D: Tensor) -> bool:
-    """Whether every D_n and its inverse is well inside float32."""
-    size = D.detach().abs()
-    return bool(((size == 0) | ((size >= SMALLEST) & (size <= LARGEST))).all())
+def span_of(B: Tensor) -> float:
+    """How far the counts lie apart."""
+    size = B.detach()
+    if not size.numel():
+        return 1.0
+    widest = float(size.max() / size.where(size > 0, torch.inf).min().clamp(max=torch.finfo(size.dtype).max))
+    return widest if math.isfinite(widest) else math.inf
 
 
 def identity(N: int, dtype: torch.dtype, device: torch.device) -> Tensor:

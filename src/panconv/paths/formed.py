@@ -17,7 +17,7 @@ from tqdm import tqdm
 
 from panconv.csr import CSR, compress, narrow, order_by_column
 from panconv.graph import Adjacency
-from panconv.paths.family import Counts, counts_of, identity, within_range
+from panconv.paths.family import Counts, counts_of, identity
 from panconv.spmm import spmm
 from panconv.validation import checked_count, checked_length
 from panconv.weights import PathWeights
@@ -28,7 +28,10 @@ _BYTES_AN_EXTENSION = 64  # node, value, key, and what sorting them takes; a nod
 _BYTES_AN_ENTRY = 40  # column and value, twice while blocks are joined, and the copy in x's dtype
 _SHARE_OF_MEMORY = 0.75
 
-Entries = tuple[Tensor, Tensor, Tensor]  # row (from 0 in its block), column, value
+_SMALLEST, _LARGEST = 1e-300, 1e300  # products of weights that float64 holds to full precision
+
+# Row (from 0 in its block), column, value; of a graph with negative weights (…, 2): the value, and without its signs.
+Entries = tuple[Tensor, Tensor, Tensor]
 Self = TypeVar("Self", bound="FormedPaths")
 
 
@@ -99,13 +102,34 @@ class FormedPaths:
                     part.append((narrow(row + start, N), narrow(col, N), value))
                 bar.update(end - start)
                 start = end
-        G = []
+        G, sizes = [], []
         for part in parts:  # one length at a time, each let go before the next is joined
-            G.append(_joined(part, N, self.adj))
+            self._check_products(part)
+            matrix, size = _joined(part, N, self.adj)
+            G.append(matrix)
+            sizes.append(size)
             part.clear()
-        ones = torch.ones(N, dtype=torch.float64, device=self.adj.device)
+        return FormedTerms(self.adj, G, self._count(G, sizes))
+
+    def _count(self, G: list[Adjacency], sizes: list[Tensor]) -> Counts:
+        """D_n from G(n), and B_n from what the same paths weigh without their signs."""
+        ones = torch.ones(self.num_nodes, dtype=torch.float64, device=self.adj.device)
         D = torch.stack([ones, *(spmm(*matrix.operands(torch.float64), ones) for matrix in G)])
-        return FormedTerms(self.adj, G, counts_of(D, self.adj.is_signed, within_range(D)))
+        if not self.adj.is_signed:
+            return counts_of(D)
+        rows = (torch.zeros_like(ones).index_add(0, g.row, size) for g, size in zip(G, sizes, strict=True))
+        B = torch.stack([ones, *rows]).detach()
+        return counts_of(B, D / B.where(B > 0, 1))
+
+    def _check_products(self, part: list[Entries]) -> None:
+        """Refuses paths whose weight float64 does not hold: they would count as none, or as infinitely many."""
+        for _, _, value in part:
+            size = value.detach()[..., -1].abs() if value.dim() == 2 else value.detach()
+            if bool(((size < _SMALLEST) | (size > _LARGEST)).any()):
+                raise ValueError(
+                    f"{self.name} paths up to L = {self.L} multiply edge weights to less than {_SMALLEST:g} or more "
+                    f"than {_LARGEST:g}: use a smaller L, or divide edge_weight by a common factor"
+                )
 
     def _check_memory(self, edges: CSR, walks: Tensor) -> None:
         """Refuses a graph whose G(n), or whose widest block, would not fit."""
@@ -169,7 +193,7 @@ class FormedTerms:
         return self._counts
 
     def scaled(self) -> FormedTerms:
-        """The twin D_n⁻¹G(n), whose rows sum to 1."""
+        """The twin B_n⁻¹G(n), whose rows sum to 1, signs aside."""
         if self._scaled is None:
             rows = zip(self.G, self._counts.log[1:], strict=True)
             self._scaled = FormedTerms(self.adj, [_row_scaled(G, log) for G, log in rows], self._counts)
@@ -187,15 +211,19 @@ def extended(edges: CSR, last: Tensor) -> tuple[Tensor, Tensor]:
 def merged(row: Tensor, col: Tensor, value: Tensor, N: int) -> Entries:
     """Paths between the same two nodes as one entry, in the order of row, column."""
     key, entry = torch.unique(row * N + col, return_inverse=True)
-    total = value.new_zeros(len(key)).index_add(0, entry, value)
+    total = value.new_zeros(len(key), *value.shape[1:]).index_add(0, entry, value)
     return key // max(N, 1), key % max(N, 1), total
 
 
 def _without_loops(adj: Adjacency) -> CSR:
-    """The edges a path may take, with float64 values: no self-loops, and none of weight 0, which join nothing."""
+    """The edges a path may take, with float64 values: no self-loops, and none of weight 0, which join nothing.
+
+    Where weights are negative the values are (nnz, 2), the second without its sign.
+    """
     a, _ = adj.operands(torch.float64)
     keep = (adj.row != adj.col) & (a.value.detach() != 0)
-    return CSR(compress(adj.row[keep], adj.num_nodes), a.col[keep].long(), a.value[keep])
+    value = torch.stack([a.value, a.value.detach().abs()], dim=1) if adj.is_signed else a.value
+    return CSR(compress(adj.row[keep], adj.num_nodes), a.col[keep].long(), value[keep])
 
 
 def _most_at_once(edges: CSR, L: int, merges: bool) -> Tensor:
@@ -222,16 +250,19 @@ def _block_ends(walks: Tensor) -> list[int]:
     return [*changes.tolist(), len(walks)] if len(walks) else []
 
 
-def _joined(parts: list[Entries], N: int, adj: Adjacency) -> Adjacency:
-    """The matrix whose rows came in blocks. That of a symmetric graph is symmetric, to rounding."""
+def _joined(parts: list[Entries], N: int, adj: Adjacency) -> tuple[Adjacency, Tensor]:
+    """The matrix whose rows came in blocks, symmetric to rounding where the graph is, and its entries without signs."""
     nothing = torch.empty(0, device=adj.device)
     row, col, value = (torch.cat(part) for part in zip(*parts, strict=True)) if parts else (nothing.long(),) * 3
     crow = narrow(compress(row, N), max(N, len(col)))
-    col = col.to(crow.dtype)
-    return Adjacency(crow, col, value, transposed=None if adj.is_symmetric else order_by_column(crow, col, N))
+    col, size = col.to(crow.dtype), value
+    if value.dim() == 2:
+        value, size = value.unbind(1)
+    return Adjacency(crow, col, value, transposed=None if adj.is_symmetric else order_by_column(crow, col, N)), size
 
 
 def _row_scaled(G: Adjacency, log: Tensor) -> Adjacency:
+    """B_n⁻¹G(n)."""
     a, _ = G.operands(torch.float64)
     value = a.value * torch.exp(-log.masked_fill(log == -torch.inf, 0))[G.row]
     return Adjacency(G.crow, G.col, value, transposed=order_by_column(G.crow, G.col, G.num_nodes))

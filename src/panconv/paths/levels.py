@@ -14,11 +14,12 @@ import torch
 from torch import Tensor
 
 from panconv.graph import Adjacency
-from panconv.paths.family import Counts, Terms, counts_of, identity, within_range
+from panconv.paths.family import Counts, Terms, counts_of, identity
 
 _MOST_LEVELS = 2048
 _SAME = 1e-9  # lengths within this share of the shortest edge are one,
 _LARGEST = 2**62  # where whole numbers hold the longest walk in such units
+_SURELY = 1e-6  # a unit above this share of the shortest edge would mix lengths that differ
 _CHUNK = 2**22  # values that are gathered at once
 
 
@@ -37,6 +38,7 @@ class Levels:
         length = 1 / value.double()
         shortest, longest = (float(length.min()), float(length.max())) if len(length) else (1.0, 1.0)
         unit = width or max(_SAME * shortest, longest * max(L, 1) / _LARGEST)
+        _check_range(shortest, longest, L, width, unit)
         cells, self._class = torch.unique((length / unit).round().long(), return_inverse=True)
         # What each number of steps can reach, in whole units, until all have their place in one ladder of levels.
         reached = [torch.zeros(1, dtype=torch.long, device=adj.device)]
@@ -45,17 +47,28 @@ class Levels:
             _check_number(len(reached[-1]), L, width, longest)
         ladder = torch.unique(torch.cat(reached))
         _check_number(len(ladder), L, width, longest)
-        self.lengths = ladder.double() * unit  # (K,)
         self._levels = [torch.searchsorted(ladder, sums) for sums in reached]  # level of each sum, by steps
         # From a sum after n steps and an edge of class c to the place of their sum after n + 1 steps, (classes, sums).
         self._next = [torch.searchsorted(after, cells.unsqueeze(1) + before) for before, after in pairwise(reached)]
+        each = cells.double() * unit if width else _first_of(length, self._class, len(cells))
+        self.lengths = self._lengths(each, len(ladder))  # (K,)
         D = torch.stack(list(self.terms(torch.ones(self.num_nodes, dtype=torch.float64, device=adj.device))))
         if not bool(D.isfinite().all()):
             raise ValueError(
                 f"L = {L} is too long to count the walks by effective length: their numbers leave the range of "
                 "floating point; take a smaller L, or alpha = 1"
             )
-        self._counts = counts_of(D, signed=False, fit=within_range(D))
+        self._counts = counts_of(D)
+
+    def _lengths(self, each: Tensor, levels: int) -> Tensor:
+        """The length of each level, (K,), as the sum of its edges' own (classes,), which no unit has rounded."""
+        lengths = torch.zeros(levels, dtype=torch.float64, device=each.device)
+        before = lengths[:1]
+        for place, level in zip(self._next, self._levels[1:], strict=True):
+            after = lengths.new_zeros(len(level))
+            after[place.flatten()] = (each.unsqueeze(1) + before).flatten()
+            lengths[level] = before = after
+        return lengths
 
     def terms(self, x: Tensor) -> Iterator[Tensor]:
         Y = x.unsqueeze(1)  # (N, sums, …)
@@ -147,6 +160,27 @@ class _ScaledLevels:
 
 def _spread(d: Tensor, x: Tensor) -> Tensor:
     return d.reshape(-1, *[1] * (x.dim() - 1))
+
+
+def _first_of(length: Tensor, label: Tensor, classes: int) -> Tensor:
+    """The shortest edge of each class."""
+    return length.new_full((classes,), torch.inf).scatter_reduce(0, label, length, "amin")
+
+
+def _check_range(shortest: float, longest: float, L: int, width: float | None, unit: float) -> None:
+    """Refuses lengths that whole numbers of units do not hold."""
+    room = 1.001 * _LARGEST if width is None else _LARGEST
+    if max(L, 1) * longest / unit <= room and (width is not None or unit <= _SURELY * shortest):  # false for infinity
+        return
+    if width is None:
+        raise ValueError(
+            f"edge_weight makes edges of lengths 1/w from {shortest:.3g} to {longest:.3g}, too far apart to tell walks "
+            f"by their exact length: set width, such as {L * longest / 200:.2g}, or leave out the weakest edges"
+        )
+    raise ValueError(
+        f"width must be at least {max(L, 1) * longest / _LARGEST:.2g} for walks as long as {L * longest:.3g}, "
+        f"got {width:g}"
+    )
 
 
 def _check_number(levels: int, L: int, width: float | None, longest: float) -> None:

@@ -38,7 +38,7 @@ class SelfAvoidingPaths(FormedPaths):
         N = edges.crow.numel() - 1
         visited = [receivers]  # a node a step of every path
         row = torch.arange(len(receivers), device=receivers.device)
-        value = edges.value.new_ones(len(receivers))
+        value = edges.value.new_ones(len(receivers), *edges.value.shape[1:])
         for _ in range(L):
             path, edge = extended(edges, visited[-1])
             node = edges.col[edge]

@@ -37,7 +37,7 @@ class ShortestPaths(FormedPaths):
     def grow(self, edges: CSR, receivers: Tensor, L: int) -> Iterator[Entries]:
         N = edges.crow.numel() - 1
         row = torch.arange(len(receivers), device=receivers.device)
-        col, value = receivers, edges.value.new_ones(len(receivers))
+        col, value = receivers, edges.value.new_ones(len(receivers), *edges.value.shape[1:])
         seen = row * N + col
         for _ in range(L):
             path, edge = extended(edges, col)

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from panconv.csr import CSR
 from panconv.graph import Adjacency
-from panconv.paths.family import LARGEST, SMALLEST, Counts, counts_of, identity, within_range
+from panconv.paths.family import WIDEST, Counts, counts_of, identity, span_of
 from panconv.spmm import spmm
 from panconv.validation import checked_length
 from panconv.weights import PathWeights
@@ -104,20 +104,25 @@ class Walks:
 
     def _count(self) -> Counts:
         ones = torch.ones(self.num_nodes, dtype=torch.float64, device=self.adj.device)
+        if self.adj.is_signed:
+            return self._with_ratio(Walks(self.adj.absolute(), self.L).counts(), ones)
         D = torch.stack(list(self.terms(ones)))
         if not torch.compiler.is_compiling():
-            fit = within_range(D)
+            span = span_of(D)
         else:  # no looking at values while tracing: bounds known from the graph decide
             growth, decay = math.log(max(self.adj.growth, 1.0)), math.log(min(max(self.adj.decay, 1e-300), 1.0))
-            fit = self.L * growth < math.log(LARGEST) and self.L * decay > math.log(SMALLEST)
-        if fit:
-            return counts_of(D, self.adj.is_signed, fit)
-        if self.adj.is_signed:
-            raise ValueError(
-                f"L = {self.L} is too long for a graph with negative edge weights: its path sums leave the range of "
-                "floating point; take a smaller L, or smaller or positive weights"
-            )
-        return Counts(torch.stack(list(self._log_counts(ones))), None, fit)
+            span = math.exp(min(self.L * (growth - decay), 700.0))
+        if span <= WIDEST[torch.float64]:
+            return counts_of(D, span=span)
+        return Counts(torch.stack(list(self._log_counts(ones))), True, None, math.inf)
+
+    def _with_ratio(self, counts: Counts, ones: Tensor) -> Counts:
+        """The counts of |A| with what the signs leave of them, D_n/B_n."""
+        if counts.logarithmic:
+            ratio = torch.stack(list(ScaledWalks(self, counts.value).terms(ones)))
+        else:
+            ratio = torch.stack(list(self.terms(ones))) / counts.value.where(counts.arrive, 1)
+        return counts._replace(ratio=ratio)
 
     def _log_counts(self, ones: Tensor) -> Iterator[Tensor]:
         """log D_n = log Σⱼ Aᵢⱼ D_{n−1}(j), each row shifted by its largest term, so that nothing can overflow."""
@@ -136,9 +141,10 @@ class Walks:
 
 
 class ScaledWalks:
-    """Walks under D_n⁻¹: the terms are yₙ = D_n⁻¹ Aⁿ x, by the step yₙ = (D_n⁻¹ A D_{n−1}) yₙ₋₁.
+    """Walks under B_n⁻¹: the terms are yₙ = B_n⁻¹ Aⁿ x, by the step yₙ = (B_n⁻¹ A B_{n−1}) yₙ₋₁.
 
-    Each step's matrix is stochastic (its rows sum to 1, or to 0 where no walk arrives), so nothing grows with n.
+    The entries of each step's matrix sum to 1 along a row, signs aside (or to 0 where no walk arrives), so nothing
+    grows with n. B_n is D_n where no edge weight is negative.
     """
 
     unit = False
@@ -168,11 +174,11 @@ class ScaledWalks:
         return _powers(self.num_nodes, dtype, steps, self.adj.device)
 
     def step(self, n: int, dtype: torch.dtype) -> tuple[CSR, CSR]:
-        """D_n⁻¹ A D_{n−1} and its transpose."""
+        """B_n⁻¹ A B_{n−1} and its transpose."""
         return self.matrix(n, dtype, False), self.matrix(n, dtype, True)
 
     def matrix(self, n: int, dtype: torch.dtype, transposed: bool) -> CSR:
-        """D_n⁻¹ A D_{n−1}, or its transpose, with values computed edge by edge in float64."""
+        """B_n⁻¹ A B_{n−1}, or its transpose, with values computed edge by edge in float64."""
         before, now = self._log[n - 1], self._log[n]
         now = now.masked_fill(now == -torch.inf, torch.inf)  # 1/0 is 0
         both = self.adj.operands(torch.float64)

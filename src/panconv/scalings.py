@@ -1,0 +1,161 @@
+"""The scalings of M by the row sums D_n and by the partition function Z: the factors before and behind each G(n).
+
+    M = Z^a · Σₙ wₙ · D_n^b · G(n) · D_n^b' · Z^a'  =  outer ⊙ Σₙ leftₙ ⊙ G(n) · rightₙ  (+ alone)
+
+Each function is one row of the table of methods. All factors are float64 here, whatever the features are. Where B_n
+leaves float64 the terms come as B_n⁻¹G(n), which `leftₙ` makes good.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from panconv.cuda_graph import may_look
+from panconv.graph import Adjacency, UnscalableError
+from panconv.partition import EPS, finite, inverse, match, partition
+from panconv.paths.family import WIDEST, Counts, Weighing
+
+# How large the factors on one side of M may be, by the logarithm: M itself may have entries as large.
+ROOM = {dtype: 0.9 * math.log(torch.finfo(dtype).max) for dtype in (torch.float32, torch.float64)}
+
+
+class Factors(NamedTuple):
+    """What stands around G(n)."""
+
+    left: Tensor  # (L+1, 1 or N[, S])
+    outer: Tensor | None = None  # (N[, S])
+    right: Tensor | None = None  # (N[, S]), or (L+1, N[, S]) for one per length
+    alone: Tensor | None = (
+        None  # (N[, S]): what a node that nothing reaches takes of its own features, beside outer = 0
+    )
+    wide: bool = False  # whether the factors leave the range in which float32 is safe
+
+
+def unscaled(weights: Weighing) -> Factors:
+    """Σₙ wₙ G(n): methods 5, 8 and 9."""
+    w = weights.exact().unsqueeze(1)
+    if not may_look() or (w.is_cuda and not weights.may_overflow):  # a look would make the GPU wait
+        return Factors(w)
+    largest = float(w.detach().abs().max())
+    if weights.may_overflow and largest == math.inf:
+        n = int((w.detach() == torch.inf).nonzero()[0, 0])
+        raise ValueError(
+            f"weights overflow: that of length {n} is exp({float(weights.log()[n].max()):.3g}); raise the energies or "
+            "the temperature, or use a method that divides by Z (1, 2, 7), where a common factor cancels"
+        )
+    return Factors(w, wide=largest > WIDEST[torch.float32])
+
+
+def by_length(weights: Weighing, counts: Counts) -> Factors:
+    """Σₙ wₙ D_n⁻¹ G(n): methods 3 and 4 (eq. 10)."""
+    _check_lengths(counts)
+    factors = unscaled(weights)
+    w, D = factors.left, counts.ratio if counts.logarithmic else _row_sums(counts)
+    if D is None:  # the terms are D_n⁻¹G(n) already
+        return factors._replace(left=w * match(counts.arrive, w.dim()))
+    return factors._replace(left=w * match(inverse(D, 1), w.dim()))
+
+
+def by_length_roots(weights: Weighing, counts: Counts, adj: Adjacency, dtype: torch.dtype) -> Factors:
+    """Σₙ wₙ D_n^−½ G(n) D_n^−½: method 6, for features of a dtype."""
+    _check_lengths(counts)
+    factors = unscaled(weights)
+    w, centres = factors.left, counts.value
+    if math.log(counts.span) > 2 * ROOM[dtype]:
+        found = [centre(log, adj) for log in counts.log]
+        centres = torch.stack([middle for middle, _ in found])
+        _check_span(max(half for _, half in found), dtype)
+    if not counts.logarithmic:
+        root = match(inverse(_row_sums(counts), 0.5), w.dim())
+        return factors._replace(left=w * root, right=root)
+    half = (finite(counts.value) - centres) / 2  # half log B_n, whose middle goes to either side
+    root = torch.ones_like(half) if counts.ratio is None else inverse(counts.ratio, 0.5)
+    left, right = (((sign * half).exp() * root).where(counts.arrive, 0) for sign in (1, -1))
+    return factors._replace(left=w * match(left, w.dim()), right=match(right, w.dim()))
+
+
+def by_partition_alike(weights: Weighing, counts: Counts, share: float) -> Factors:
+    """Z^−share · Σₙ wₙ G(n) [· Z^−share], with one number per length for all nodes: methods 1, 2 and 7.
+
+    For graphs on which each node is reached by walks of every length, or by the one of length 0 alone: there Z is never
+    much smaller than the largest wₙ, but at nodes that nothing reaches, which keep their own features as they are.
+    """
+    log_w = weights.log().detach()
+    w = weights.over(log_w.argmax(0, keepdim=True))  # (L+1, 1[, S])
+    reached = match(counts.arrive[1:].any(0, keepdim=True), w.dim()).squeeze(0)  # (N[, 1])
+    z = (w * match(counts.value, w.dim())).sum(0)
+    outer = inverse(z.where(reached, 0), share)
+    alone = (~reached & (log_w[0] > -torch.inf)).to(z.dtype)
+    return Factors(w, outer, outer if share == 0.5 else None, alone.expand_as(z))
+
+
+def by_partition(weights: Weighing, counts: Counts) -> Factors:
+    """Z⁻¹ Σₙ wₙ G(n), with a number per node and length: methods 1 and 7 on other graphs (eq. 7)."""
+    Z = partition(weights, counts)
+    return Factors(Z.over * Z.inverse(1))
+
+
+def by_partition_roots(weights: Weighing, counts: Counts, adj: Adjacency, dtype: torch.dtype) -> Factors:
+    """Z^−½ Σₙ wₙ G(n) Z^−½, with a number per node and length: method 2 on other graphs, for features of a dtype."""
+    Z = partition(weights, counts)
+    middle, widest = centre(Z.log(), adj)
+    _check_span(widest, dtype)
+    half = (finite(Z.log_unit) - middle) / 2
+    root = Z.inverse(0.5)
+    wide = not may_look() or 2 * widest > math.log(WIDEST[torch.float32])
+    return Factors(Z.over * root * half.exp(), right=root * (-half).exp(), wide=wide)
+
+
+def _row_sums(counts: Counts) -> Tensor:
+    """D_n, (L+1, N)."""
+    return counts.value if counts.ratio is None else counts.value * counts.ratio
+
+
+def centre(log: Tensor, adj: Adjacency) -> tuple[Tensor, float]:
+    """The middle of a node quantity's range, (N, …), and half the range; within each component where it is wide.
+
+    Paths join nodes of one component only, so what is taken from one side of the product may go on the other. Where no
+    value may be looked at, the middle of all nodes serves.
+    """
+    dead = log == -torch.inf
+    low, high = log.detach().masked_fill(dead, torch.inf), log.detach().masked_fill(dead, -torch.inf)
+    if not log.numel():
+        return torch.zeros_like(log), 0.0
+    least, most = (end.masked_fill(end.isinf(), 0) for end in (low.amin(), high.amax()))
+    half = float(most - least) / 2 if may_look() else 0.0
+    if half <= ROOM[torch.float32]:
+        return ((least + most) / 2).expand_as(log), half
+    component = adj.components
+    index = component.reshape(-1, *[1] * (log.dim() - 1)).expand_as(log)
+    low = torch.full_like(low, torch.inf).scatter_reduce(0, index, low, "amin")[component]
+    high = torch.full_like(high, -torch.inf).scatter_reduce(0, index, high, "amax")[component]
+    low, high = (end.masked_fill(end.isinf(), 0) for end in (low, high))  # where nothing arrives in all the component
+    return (low + high) / 2, float((high - low).max()) / 2
+
+
+def _check_span(half: float, dtype: torch.dtype) -> None:
+    """On a directed graph one component can span more than a dtype holds, and so can M itself."""
+    if half > ROOM[dtype]:
+        raise UnscalableError(
+            f"the roots that it scales both sides by span a factor of 10^{half / math.log(10):.0f} either way, more "
+            f"than {dtype} holds (a smaller L would do{', or float64' if dtype == torch.float32 else ''})"
+        )
+
+
+def _check_lengths(counts: Counts) -> None:
+    """Refuses a D_n, which is to be divided by, that is negative, or 0 although paths arrive."""
+    if counts.ratio is None or not may_look():
+        return
+    n = torch.arange(1, counts.ratio.size(0) + 1, device=counts.ratio.device).unsqueeze(1)
+    bad = counts.arrive & (counts.ratio <= 4 * n * EPS)
+    if bool(bad.any()):
+        length, node = bad.nonzero()[0].tolist()
+        negative = bool(counts.ratio[length, node] < -4 * (length + 1) * EPS)
+        raise UnscalableError(
+            f"the paths of length {length} to node {node} have a sum that "
+            f"{'is negative' if negative else 'cancels to 0'}, and it divides by that"
+        )
