@@ -41,10 +41,7 @@ def adjacency(problem: Problem, directions: dict[int, Array]) -> Number:
 
 def base(name: str, A: Number) -> Base:
     """A, Ã = A+I, Â = D̃^−½ Ã D̃^−½ (the appendix), D⁻¹A and D^−½AD^−½ (Section 3), with D the row sums."""
-    if name in ("A+I", "Â"):
-        B = A + Number.exact(np.eye(len(A.value())))
-    else:
-        B = A
+    B = A + Number.exact(np.eye(len(A.value()))) if name in ("A+I", "Â") else A
     if name in ("A", "A+I"):
         return Base(A, B, None)
     degree = B.sum(-1)

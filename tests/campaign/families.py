@@ -95,7 +95,7 @@ def levels(length: Array, L: int) -> tuple[Paths, Array] | None:
     """
     N = len(length)
     steps = distinct(length[np.isfinite(length)])[0]
-    edges = np.array([np.isclose(length, step, 1e-15, 0) for step in steps]).reshape(-1, N, N).astype(LD)
+    edges = (abs(length - steps[:, None, None]) <= 1e-15 * steps[:, None, None]).astype(LD)
     at, Y = np.zeros(1, LD), np.eye(N, dtype=LD)[None]
     all_at, all_Y = at, Y
     for _ in range(L):
