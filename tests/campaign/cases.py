@@ -8,7 +8,7 @@ import numpy as np
 
 from campaign.levels import SIGNED, Levels, Pair, draw
 from campaign.problem import Array, Problem
-from campaign.topology import edges_of, edge_weights
+from campaign.topology import edge_weights, edges_of
 
 LD = np.longdouble
 MANTISSA = {"float64": 53, "float32": 24, "float16": 11, "bfloat16": 8}
@@ -128,22 +128,22 @@ def path_weights(
         if level == "fixed, negative" and rng.random() < 0.7:  # small beside the rest, so that Z stays positive
             values = np.where(rng.random(shape) < 0.3, -0.1, 1.0) * rng.uniform(0.5, 1, shape)
             values[0] = abs(values[0]) + 1
-            values = values * (0.5 / (1 + grows)) ** np.minimum(np.arange(L + 1), 60).reshape(-1, *[1] * (S is not None))
+            values = values * (0.5 / (1 + grows)) ** np.minimum(np.arange(L + 1), 60).reshape(
+                -1, *[1] * (S is not None)
+            )
     return rounded(values, "float32" if given == "float32" else "float64")
 
 
 def energies(rng: np.random.Generator, levels: Levels, shape: tuple[int, ...], T: float) -> Array:
     level, E = levels["energies"], rng.uniform(-2, 2, shape)
-    if level == "T = 1e-6":
-        E = abs(E)  # what does not divide by Z would leave the range
-    if level in ("T = 1e-6", "T = 1e6") and rng.random() < 0.5:
-        return E * T
+    over_Z = levels["method"] in "127"
+    if level in ("T = 1e-6", "T = 1e6") and (rng.random() < 0.5 or (level == "T = 1e-6" and not over_Z)):
+        return E * T  # without Z, exp(−E/T) would leave the range
     if level == "offset":
-        E = E + 10 ** rng.uniform(3, 6) * (1 if levels["method"] not in "127" else rng.choice([-1, 1]))
+        E = E + 10 ** rng.uniform(3, 6) * rng.choice([-1, 1])
     if level == "gap":
         E[0] = E[1:].max(0) + T * rng.uniform(89, 300)
-        if levels["method"] not in "127":
-            E = E - E.min()
+        E = E if over_Z else E - E.min()
     return E
 
 

@@ -34,7 +34,7 @@ def agrees(problem: Problem, a: Array, b: Array, times: float = 2.0) -> str | bo
     return f"at {at}: {float(a[at]):.10g} and {float(b[at]):.10g}"
 
 
-def scaling(case: Case, device: str) -> str | None | bool:
+def scaling(case: Case, device: str) -> str | bool | None:
     """M (2^k x) = 2^k (M x), to the last bit where nothing leaves the range."""
     p = case.problem
     if p.quantity not in ("M", "M.T", "dw", "dedge") or p.dtype in ("float16", "bfloat16"):
@@ -44,7 +44,7 @@ def scaling(case: Case, device: str) -> str | None | bool:
     return agrees(p, y, z / 16, 1e-3 if case.levels["features"] in ("1", "mixed") else 2)
 
 
-def offset(case: Case, device: str) -> str | None | bool:
+def offset(case: Case, device: str) -> str | bool | None:
     """A common offset of the energies changes nothing where Z divides it out."""
     p = case.problem
     if p.kind != "boltzmann" or p.method not in (1, 2, 7):
@@ -58,7 +58,7 @@ def offset(case: Case, device: str) -> str | None | bool:
     return agrees(p, _value(replace(case, problem=p), device), _value(replace(case, problem=moved), device))
 
 
-def row_sums(case: Case, device: str) -> str | None | bool:
+def row_sums(case: Case, device: str) -> str | bool | None:
     """M·1 is 1 for methods 1 and 7 where anything arrives, and Σ wₙ over the lengths that do for methods 3, 4, 8."""
     p = case.problem
     if p.method not in (1, 3, 4, 7, 8) or p.L > 7 or p.num_nodes == 0 or p.family == "effective" or case.signed:
@@ -122,7 +122,7 @@ def _weights(p: Problem) -> Array:
     return p.weights
 
 
-def symmetry(case: Case, device: str) -> str | None | bool:
+def symmetry(case: Case, device: str) -> str | bool | None:
     """M = Mᵀ where `is_symmetric` says so, and it says so of an undirected graph scaled alike on both sides."""
     p = replace(case.problem, quantity="M", directions=())
     made = Subject(replace(case, problem=p), device)
@@ -135,7 +135,7 @@ def symmetry(case: Case, device: str) -> str | None | bool:
     return agrees(transposed, made.value(), _value(replace(case, problem=transposed), device))
 
 
-def edge_order(case: Case, device: str) -> str | None | bool:
+def edge_order(case: Case, device: str) -> str | bool | None:
     """Neither the order of the edges nor the numbers of the nodes matter."""
     p = case.problem
     rng = np.random.default_rng([case.seed, case.index, 1])
@@ -161,7 +161,7 @@ def edge_order(case: Case, device: str) -> str | None | bool:
     return agrees(p, _value(case, device), z)
 
 
-def trial(case: Case, device: str) -> str | None | bool:
+def trial(case: Case, device: str) -> str | bool | None:
     """A trial is what its own column of weights gives alone."""
     p = case.problem
     if p.x.ndim != 3 or p.quantity not in ("M", "M.T", "dx"):
@@ -173,7 +173,7 @@ def trial(case: Case, device: str) -> str | None | bool:
     return agrees(p, y, np.stack(parts, 1))
 
 
-def weighted_ones(case: Case, device: str) -> str | None | bool:
+def weighted_ones(case: Case, device: str) -> str | bool | None:
     """A graph whose edges weigh 1 is the unweighted graph."""
     p = case.problem
     if p.edge_weight is not None or p.quantity == "dedge":
@@ -183,7 +183,7 @@ def weighted_ones(case: Case, device: str) -> str | None | bool:
     return agrees(p, _value(case, device), _value(replace(case, problem=ones, container="edge_index"), device))
 
 
-def precision(case: Case, device: str) -> str | None | bool:
+def precision(case: Case, device: str) -> str | bool | None:
     """Computed in float64 it is the same, within the bound of the narrower dtype."""
     p = case.problem
     if p.dtype == "float64":
@@ -191,7 +191,7 @@ def precision(case: Case, device: str) -> str | None | bool:
     return agrees(p, _value(case, device), _value(case.with_problem(dtype="float64"), device))
 
 
-def batch(case: Case, device: str) -> str | None | bool:
+def batch(case: Case, device: str) -> str | bool | None:
     """A graph beside another gives what it gives alone."""
     p = case.problem
     if p.quantity not in ("M", "M.T", "dx") or case.container != "edge_index" or p.family == "effective":
@@ -212,7 +212,7 @@ def batch(case: Case, device: str) -> str | None | bool:
     return agrees(p, _value(case, device), _value(replace(case, problem=both), device)[:N])
 
 
-def adjoint(case: Case, device: str) -> str | None | bool:
+def adjoint(case: Case, device: str) -> str | bool | None:
     """<M x, g> = <x, Mᵀ g>."""
     p = replace(case.problem, quantity="M", directions=())
     if p.dtype in ("float16", "bfloat16") or p.g is None:
@@ -228,7 +228,7 @@ def adjoint(case: Case, device: str) -> str | None | bool:
     return bool(gap <= 2 * slack) or f"{float((y * p.g).sum()):.10g} and {float((z * p.x).sum()):.10g}"
 
 
-def partition(case: Case, device: str) -> str | None | bool:
+def partition(case: Case, device: str) -> str | bool | None:
     """The shares of the lengths add up to 1 where Z > 0, and log Z is the logarithm of Z."""
     p = case.problem
     if p.method not in (1, 2, 7) or p.L > 7 or p.num_nodes == 0 or case.signed:
@@ -260,7 +260,7 @@ LAWS: dict[str, Law] = {
 NAMES = list(LAWS)
 
 
-def broken(case: Case, name: str, device: str = "cpu") -> str | None | bool:
+def broken(case: Case, name: str, device: str = "cpu") -> str | bool | None:
     """True where the law holds, None where it says nothing, else how it is broken."""
     if case.problem.L > 7 or case.refused is not None or oracle.predicted(case.problem).outcome != "value":
         return None

@@ -20,7 +20,7 @@ FACTORS: dict[str, dict[str, float]] = {
     "family": {"walks": 0.5, "shortest": 0.14, "self_avoiding": 0.14, "effective": 0.16},
     "method": {str(m): 1.0 for m in range(1, 10)},
     "weights": {"fixed": 0.14, "fixed, negative": 0.12, "free": 0.2, "boltzmann": 0.4, "power-law": 0.16},
-    "energies": {"ordinary": 0.18, "offset": 0.24, "T = 1e-6": 0.17, "T = 1e6": 0.17, "gap": 0.26},
+    "energies": {"ordinary": 0.15, "offset": 0.45, "T = 1e-6": 0.15, "T = 1e6": 0.15, "gap": 0.3},
     "graph": {
         "random": 0.25,
         "isolated nodes": 0.2,
@@ -71,11 +71,12 @@ FACTORS: dict[str, dict[str, float]] = {
 # A case of L = 1000 or 120 takes as long as dozens of others: there the dear levels are drawn less, the rare ones more.
 _AT_LENGTH = {
     "family": {"walks": 1.0, "effective": 0.1},
-    "energies": {"ordinary": 0.05, "offset": 0.3, "T = 1e-6": 0.15, "T = 1e6": 0.15, "gap": 0.35},
+    "method": {"6": 0.75},
+    "energies": {"ordinary": 0.05, "offset": 0.6, "T = 1e-6": 0.15, "T = 1e6": 0.15, "gap": 0.35},
     "graph": {"empty": 0.12, "one node": 0.12},
     "quantity": {
         **{"M": 0.2, "M.T": 0.16, "to_sparse": 0.17, "terms": 0.17},
-        **{"dx": 0.15, "dw": 0.17, "dedge": 0.16, "double": 0.09},
+        **{"dx": 0.15, "dw": 0.17, "dedge": 0.14, "double": 0.09},
     },
     "container": {name: 0.17 if name.endswith("repeated") else 0.1 for name in FACTORS["container"]},
     "weights": {"boltzmann": 0.46, "free": 0.24},
@@ -108,6 +109,7 @@ SENSELESS: list[Rule] = [
     ("energies", ("offset", "gap"), "weights", ("fixed", "fixed, negative", "free", "power-law"), "no energies"),
     ("energies", ("T = 1e-6", "T = 1e6"), "weights", ("fixed", "fixed, negative", "free"), "no temperature"),
     ("energies", ("gap",), "L", ("0",), "one length has no gap"),
+    ("energies", ("offset",), "method", tuple("345689"), "there is no Z to divide it out"),
     ("energies", ("offset", "gap"), "family", ("effective",), "effective lengths have no energies"),
     ("family", ("effective",), "weights", ("free",), "refused for two reasons at once"),
 ]
@@ -201,7 +203,7 @@ def _barred_by_cost(factor: str, levels: Levels) -> Iterator[str]:
     if fixed and (levels.get("edge weights") == "none" or levels.get("graph") == "empty"):
         yield "double"  # M is linear in x: there is nothing else to differentiate in
     if levels.get("method") == "6" and levels.get("L") == "120":
-        yield from ("dw", "dedge", "double", "terms", "to_sparse")
+        yield from (name for name in FACTORS[factor] if name != "M")
 
 
 def counted(levels: Levels, refused: Pair | None) -> Iterator[Any]:

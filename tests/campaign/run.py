@@ -1,7 +1,7 @@
 """Runs cases, alone or in shards, and says what came of them.
 
-    python -m campaign --cases 20000 --shards 2
-    python -m campaign --replay 1:4711
+python -m campaign --cases 20000 --shards 2
+python -m campaign --replay 1:4711
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ def one(made: Case, tally: Tally, device: str, compiled: bool) -> list[tuple[str
     verdict = check.verdict(made, device, compiled)
     tally.add(made, verdict.outcome)
     failed = [(verdict.outcome, verdict.detail)] if verdict.outcome in check.FAILED else []
-    if verdict.outcome == check.RIGHT and not compiled and made.index % 3 == 0:
-        name = laws.NAMES[made.index // 3 % len(laws.NAMES)]
+    if verdict.outcome == check.RIGHT and not compiled and made.index % 5 == 0:
+        name = laws.NAMES[made.index // 5 % len(laws.NAMES)]
         found = laws.broken(made, name, device)
         if found is not None:
             tally.add_law(name, found is True)
@@ -156,7 +156,9 @@ def command(argv: list[str] | None = None) -> int:
         given.json.write_text(json.dumps(tally.to_json()), encoding="utf-8")
     print(*tally.failures[:60], sep="\n")
     print(tally.summary())
-    print(f"{tally.seconds:.0f} s, {1e3 * tally.seconds * given.shards / max(1, tally.cases):.1f} ms per case and shard")
+    print(
+        f"{tally.seconds:.0f} s, {1e3 * tally.seconds * given.shards / max(1, tally.cases):.1f} ms per case and shard"
+    )
     complaints = tally.complaints()
     print(*complaints, sep="\n")
     return 1 if complaints else 0

@@ -1,6 +1,6 @@
 """What came of the cases, counted per level, per pair of levels and per law; shards add up.
 
-    python -m campaign.tally --write docs/reliability.md FILE.json …
+python -m campaign.tally --write docs/reliability.md FILE.json …
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ class Tally:
         (fewest, pair), (right, other) = self.rarest(), self.rarest(self.right)
         lines.append(f"rarest of {len(LEGAL):,} legal pairs: {fewest:,} cases of {_named(pair)}")
         lines.append(f"rarest among those compared with a value: {right:,} of {_named(other)}")
-        lines.append("ill-conditioned outside the signed strata: {:.2%}".format(self.share_ill))
+        lines.append(f"ill-conditioned outside the signed strata: {self.share_ill:.2%}")
         return "\n".join(lines)
 
     def markdown(self) -> str:
@@ -142,11 +142,21 @@ class Tally:
         lines += [f"| {name} | {c['held']:,} | {c['broken']:,} |" for name, c in sorted(self.laws.items())]
         (fewest, pair), (refused, which) = self.rarest(), self.rarest_refusal()
         lines += ["", f"Pairs of levels: {len(LEGAL):,} are legal, the rarest ({_named(pair)}) with {fewest:,} cases."]
-        lines += [f"Pairs that must be refused: {len(MUST_REFUSE)}, the rarest ({which.replace('|', ' ')}) with {refused:,}."]
         lines += [
-            *("Left out as too dear: " + "; ".join(f"{f} {'/'.join(a)} with {g} {'/'.join(b)}" for f, a, g, b, _ in COSTLY) + ".",),
+            f"Pairs that must be refused: {len(MUST_REFUSE)}, the rarest ({which.replace('|', ' ')}) with {refused:,}."
+        ]
+        lines += [
+            *(
+                "Left out as too dear: "
+                + "; ".join(f"{f} {'/'.join(a)} with {g} {'/'.join(b)}" for f, a, g, b, _ in COSTLY)
+                + ".",
+            ),
             "Interactions of three levels and more are not tested as such.",
-            *("", "| factor | level | cases | right | refused | failures | bound on the rate of failure, 3/n |", "|---|---|---|---|---|---|---|"),
+            *(
+                "",
+                "| factor | level | cases | right | refused | failures | bound on the rate of failure, 3/n |",
+                "|---|---|---|---|---|---|---|",
+            ),
         ]
         for factor, names in FACTORS.items():
             lines += [self._row(factor, name) for name in names]
