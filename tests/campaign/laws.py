@@ -17,7 +17,7 @@ from campaign.cases import LD, Case
 from campaign.problem import Array, Problem
 from campaign.subject import Subject
 
-Law = Callable[[Case, str], "str | None | bool"]
+Law = Callable[[Case, str], "str | bool | None"]
 
 
 def agrees(problem: Problem, a: Array, b: Array, times: float = 2.0) -> str | bool:

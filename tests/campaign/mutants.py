@@ -176,7 +176,7 @@ def planted(mutant: Mutant | None, folder: Path) -> Path:
 
 
 def failures(mutant: Mutant | None, cases: int = CASES, seed: int = SEED, known: str = "") -> set[str]:
-    """The replays of the cases that fail on a mutant, or on the core as it is; the first is enough where some are known."""
+    """The replays that fail on a mutant, or on the core as it is; with known ones, up to the first other."""
     with tempfile.TemporaryDirectory() as folder:
         source = planted(mutant, Path(folder))
         paths = os.pathsep.join([str(source), str(ROOT / "tests")])

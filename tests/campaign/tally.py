@@ -140,27 +140,22 @@ class Tally:
         lines += ["", f"Ill-conditioned outside the signed strata: {self.share_ill:.2%}.", ""]
         lines += ["| law | held | broken |", "|---|---|---|"]
         lines += [f"| {name} | {c['held']:,} | {c['broken']:,} |" for name, c in sorted(self.laws.items())]
-        (fewest, pair), (refused, which) = self.rarest(), self.rarest_refusal()
-        lines += ["", f"Pairs of levels: {len(LEGAL):,} are legal, the rarest ({_named(pair)}) with {fewest:,} cases."]
-        lines += [
-            f"Pairs that must be refused: {len(MUST_REFUSE)}, the rarest ({which.replace('|', ' ')}) with {refused:,}."
-        ]
-        lines += [
-            *(
-                "Left out as too dear: "
-                + "; ".join(f"{f} {'/'.join(a)} with {g} {'/'.join(b)}" for f, a, g, b, _ in COSTLY)
-                + ".",
-            ),
-            "Interactions of three levels and more are not tested as such.",
-            *(
-                "",
-                "| factor | level | cases | right | refused | failures | bound on the rate of failure, 3/n |",
-                "|---|---|---|---|---|---|---|",
-            ),
-        ]
+        lines += ["", *self._about_pairs(), ""]
+        lines += ["| factor | level | cases | right | refused | failures | bound on the rate of failure, 3/n |"]
+        lines += ["|---|---|---|---|---|---|---|"]
         for factor, names in FACTORS.items():
             lines += [self._row(factor, name) for name in names]
         return "\n".join(lines)
+
+    def _about_pairs(self) -> list[str]:
+        (fewest, pair), (refused, which) = self.rarest(), self.rarest_refusal()
+        dear = "; ".join(f"{f} {'/'.join(a)} with {g} {'/'.join(b)}" for f, a, g, b, _ in COSTLY)
+        return [
+            f"Pairs of levels: {len(LEGAL):,} are legal, the rarest ({_named(pair)}) with {fewest:,} cases.",
+            f"Pairs that must be refused: {len(MUST_REFUSE)}, the rarest ({which.replace('|', ' ')}) with {refused:,}.",
+            f"Left out as too dear: {dear}.",
+            "Interactions of three levels and more are not tested as such.",
+        ]
 
     def _row(self, factor: str, name: str) -> str:
         counts = self.levels.get(f"{factor}|{name}", Counter())
