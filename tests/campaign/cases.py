@@ -43,7 +43,7 @@ class Case:
 def case(seed: int, index: int) -> Case:
     """The case of an index."""
     rng = np.random.default_rng([seed, index])
-    levels, refused = draw(iter(rng.random(200)).__next__)
+    levels, refused = draw(iter(rng.random(200).tolist()).__next__)
     edges, N = edges_of(rng, levels)
     edge_weight = edge_weights(rng, levels, edges, N)
     L, kind = int(levels["L"]), levels["weights"].split(",")[0]

@@ -150,11 +150,13 @@ LEGAL: list[Pair] = [
     for b in FACTORS[g]
     if (pair := (f, a, g, b)) not in ILLEGAL and pair not in MUST_REFUSE
 ]
-# Which levels each level excludes, as the draw asks for it.
-_EXCLUDED: dict[tuple[str, str], dict[str, set[str]]] = {}
+# Which levels of a factor a level of another excludes, and which factors exclude any, as the draw asks for it.
+_NONE: set[str] = set()
+_EXCLUDED: dict[tuple[str, str, str], set[str]] = {}
 for _f, _a, _g, _b in [*ILLEGAL, *MUST_REFUSE]:
-    _EXCLUDED.setdefault((_f, _a), {}).setdefault(_g, set()).add(_b)
-    _EXCLUDED.setdefault((_g, _b), {}).setdefault(_f, set()).add(_a)
+    _EXCLUDED.setdefault((_f, _a, _g), set()).add(_b)
+    _EXCLUDED.setdefault((_g, _b, _f), set()).add(_a)
+_EXCLUDING = {factor: sorted({f for f, _, g in _EXCLUDED if g == factor}) for factor in FACTORS}
 _REFUSALS = list(MUST_REFUSE)
 
 
@@ -177,9 +179,10 @@ def _complete(fixed: Levels, uniform: Callable[[], float]) -> Levels | None:
     for factor in FACTORS:
         if factor in levels:
             continue
-        barred = set(_barred_by_cost(factor, levels))
-        for other in levels.items():
-            barred.update(_EXCLUDED.get(other, {}).get(factor, ()))
+        barred = set(_barred_by_cost(factor, levels)) if factor == "quantity" else set()
+        for other in _EXCLUDING[factor]:
+            if other in levels:
+                barred |= _EXCLUDED.get((other, levels[other], factor), _NONE)
         names, ends = _choices(factor, levels.get("L", ""), frozenset(barred))
         if not names:
             return None
@@ -197,8 +200,6 @@ def _choices(factor: str, L: str, barred: frozenset[str]) -> tuple[list[str], li
 
 def _barred_by_cost(factor: str, levels: Levels) -> Iterator[str]:
     """Levels that no pair forbids, but three together: too dear, or without meaning."""
-    if factor != "quantity":
-        return
     fixed = levels.get("weights", "").startswith("fixed")
     if fixed and (levels.get("edge weights") == "none" or levels.get("graph") == "empty"):
         yield "double"  # M is linear in x: there is nothing else to differentiate in

@@ -10,11 +10,13 @@ import argparse
 import json
 import multiprocessing
 import os
+import random
 import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
 from campaign import check, laws, shrink
@@ -96,11 +98,9 @@ def replay(seed: int, index: int, device: str, compiled: bool) -> int:
 
 def dry(cases: int, seed: int) -> Tally:
     """Draws levels alone, to see how often each pair comes."""
-    import numpy as np
-
-    tally, rng = Tally(), np.random.default_rng(seed)
+    tally, uniform = Tally(), random.Random(seed).random
     for _ in range(cases):
-        levels, refused = draw(iter(rng.random(200)).__next__)
+        levels, refused = draw(uniform)
         tally.cases += 1
         if refused is not None:
             tally.refused["|".join(refused)] += 1
