@@ -228,6 +228,14 @@ def adjoint(case: Case, device: str) -> str | bool | None:
     return bool(gap <= 2 * slack) or f"{float((y * p.g).sum()):.10g} and {float((z * p.x).sum()):.10g}"
 
 
+def through_transpose(case: Case, device: str) -> str | bool | None:
+    """The derivatives of <g, M x> are those of <Mᵀ g, x>."""
+    p = case.problem
+    if p.quantity not in ("dw", "dedge", "double") or p.dtype in ("float16", "bfloat16"):
+        return None
+    return agrees(p, _value(case, device), Subject(case, device, transposed=True).value())
+
+
 def partition(case: Case, device: str) -> str | bool | None:
     """The shares of the lengths add up to 1 where Z > 0, and log Z is the logarithm of Z."""
     p = case.problem
@@ -255,6 +263,7 @@ LAWS: dict[str, Law] = {
     "float32 against float64": precision,
     "batch = one by one": batch,
     "adjoint identity": adjoint,
+    "derivatives through Mᵀ": through_transpose,
     "shares and Z": partition,
 }
 NAMES = list(LAWS)

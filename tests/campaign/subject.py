@@ -20,8 +20,9 @@ DTYPES = {name: getattr(torch, name) for name in ("float64", "float32", "float16
 class Subject:
     """The tensors and the operator of a case, on a device."""
 
-    def __init__(self, case: Case, device: str = "cpu", compiled: bool = False) -> None:
+    def __init__(self, case: Case, device: str = "cpu", compiled: bool = False, transposed: bool = False) -> None:
         self.problem, self.device, self.compiled = case.problem, device, compiled
+        self.transposed = transposed  # whether derivatives are those of <Mᵀg, x> in place of <g, Mx>
         p = case.problem
         names = {name for name, _ in p.directions}
         self.weight: Tensor | None = None
@@ -49,7 +50,10 @@ class Subject:
             return _array(torch.stack(list(self.M.terms(self.tensor(p.x)))))
         assert p.g is not None
         x = self.tensor(p.x, p.quantity == "dx" or "x" in [name for name, _ in p.directions])
-        s = (self._apply(self.M, x).double() * self.tensor(p.g).double()).sum()
+        if self.transposed:
+            s = (self._apply(self.M.T, self.tensor(p.g)).double() * x.double()).sum()
+        else:
+            s = (self._apply(self.M, x).double() * self.tensor(p.g).double()).sum()
         if p.quantity == "dx":
             return _array(_gradient(s, x))
         return self._along(s, x)

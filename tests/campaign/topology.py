@@ -31,6 +31,10 @@ def _joined(rng: np.random.Generator, kind: str, direction: str, N: int) -> Arra
     """The pattern (N, N) of A[receiver, sender], with an edge at least."""
     mask = rng.random((N, N)) < rng.uniform(0.25, 0.9)
     a, b = (int(i) for i in rng.permutation(N)[:2])
+    if direction == "directed" and rng.random() < 0.2:  # as many edges leave each node as arrive: a ring one way round
+        mask[:] = False
+        mask[np.arange(N), (np.arange(N) + 1) % N] = True
+        a, b = 0, 1
     mask[a, b] = True
     if direction == "symmetric":
         mask = mask | mask.T
