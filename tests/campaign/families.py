@@ -86,12 +86,13 @@ def _growth(N: int, n: int) -> tuple[Array, Array]:
     return np.array(before), np.array([[k in t for k in range(N)] for t in sets])
 
 
-def levels(length: Array, L: int) -> tuple[Paths, Array] | None:
+def levels(length: Array, L: int, apart: float = 0.0) -> tuple[Paths, Array] | None:
     """The number of walks of up to L steps by their length l = Σ 1/w, and those lengths; None if they are too many.
 
     Args:
         length: 1/w of each edge, (N, N); inf where there is none.
         L: the largest number of steps.
+        apart: lengths that differ by less are counted as one, but not added up as one.
     """
     N = len(length)
     steps = distinct(length[np.isfinite(length)])[0]
@@ -99,16 +100,15 @@ def levels(length: Array, L: int) -> tuple[Paths, Array] | None:
     at, Y = np.zeros(1, LD), np.eye(N, dtype=LD)[None]
     all_at, all_Y = at, Y
     for _ in range(L):
-        Y = (edges[:, None] @ Y).reshape(-1, N, N)
-        some = Y.any((1, 2))
-        at, group = distinct((steps[:, None] + at).ravel()[some])
-        Y = _grouped(Y[some], group)
-        if not len(at):
+        step, level = np.nonzero(edges.any(1).astype(int) @ Y.any(2).T.astype(int))  # where a walk can go on
+        if not len(step):
             break
+        at, group = distinct(steps[step] + at[level])
+        if len(distinct(np.concatenate([all_at, at]), apart)[0]) > MOST_LEVELS:
+            return None
+        Y = _grouped(edges[step] @ Y[level], group)
         all_at, group = distinct(np.concatenate([all_at, at]))
         all_Y = _grouped(np.concatenate([all_Y, Y]), group)
-        if len(all_at) > 4 * MOST_LEVELS:
-            return None
     return _normalised(Number.exact(all_Y)), all_at
 
 

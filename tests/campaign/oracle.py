@@ -139,7 +139,7 @@ def _doubts(problem: Problem) -> Iterator[tuple[str, bool, bool]]:
     power_law, one_trial = problem.kind == "power-law", problem.weights.ndim == (problem.kind != "power-law")
     yield "free", problem.kind == "free" and overall is not None, False
     yield "trials", problem.quantity == "to_sparse" and not one_trial, False
-    A, B, degree = base_of(problem)
+    A, _, degree = base_of(problem)
     if problem.family == "effective":
         sender, receiver = problem.edges
         sorted_by_length = problem.alpha != 1 and "edge" in [name for name, _ in problem.directions]
@@ -160,7 +160,7 @@ def _doubts(problem: Problem) -> Iterator[tuple[str, bool, bool]]:
     if found.Z is not None:
         yield "Z", *_cancelled(found.Z, 4 * (problem.L + 1))
     largest = _log(found.D.uncancelled(), found.E)
-    if (B.value() < 0).any():
+    if (A.value() < 0).any():
         smallest = _log(abs(found.D.value()), found.E)
         ends = largest.max(), -np.where(found.D.value() != 0, smallest, 0).min()
         yield "overflow", False, max(ends) > np.log(1e30)
@@ -191,17 +191,14 @@ def _too_many_levels(problem: Problem) -> Iterator[tuple[str, bool, bool]]:
     """The distinct lengths of walks, merged where nearly equal, at least; and those of sums of edges, at most."""
     length = edge_lengths(problem)
     steps = distinct(length[np.isfinite(length)])[0]
-    found = levels_of(problem)
-    apart = 1e-8 * steps.min(initial=1) if problem.width is None else 0
-    least = 4 * MOST_LEVELS if found is None else len(distinct(found[1], apart)[0])
     at = most = np.zeros(1, LD)
-    for _ in range(problem.L):
+    for _ in range(problem.L if len(steps) else 0):
         at = distinct((steps[:, None] + at).ravel())[0]
         most = distinct(np.concatenate([most, at]))[0]
-        if len(most) > MOST_LEVELS or not len(steps):
+        if len(most) > MOST_LEVELS:
             break
     unheld = problem.width is not None and steps.max(initial=0) * max(problem.L, 1) > 2**53
-    yield "levels", least > MOST_LEVELS, len(most) > MOST_LEVELS or unheld
+    yield "levels", levels_of(problem) is None, len(most) > MOST_LEVELS or unheld
 
 
 def _log(mantissa: Array, exponent: Array) -> Array:

@@ -117,11 +117,10 @@ def _effective(problem: Problem, A: Number) -> tuple[Paths, Number, Array]:
 
 @lru_cache(maxsize=4)
 def levels_of(problem: Problem) -> tuple[Paths, Array] | None:
-    length = edge_lengths(problem)
-    found = levels(length, problem.L)
-    if found is None or problem.width is None:
-        return found
-    return found[0], found[1] * LD(problem.width)
+    """The walks by their length; None where more than 2048 lengths are told apart by 1e-8 of the shortest edge."""
+    length, whole = edge_lengths(problem), problem.width is not None
+    found = levels(length, problem.L, 0.0 if whole else 1e-8 * float(length.min(initial=1)))
+    return (found[0], found[1] * LD(problem.width)) if found is not None and whole else found
 
 
 def edge_lengths(problem: Problem) -> Array:
