@@ -91,7 +91,12 @@ MUTANTS = [
         "(a.value * _exp(before[sender] - now[receiver]))",
         "(a.value * _exp(before[receiver] - now[receiver]))",
     ),
-    Mutant("loops on shortest paths", "paths/formed.py", "keep = (adj.row != adj.col) &", "keep = (adj.row >= 0) &"),
+    Mutant(
+        "self-avoiding paths forget their weight",
+        "paths/self_avoiding.py",
+        "value[path] * edges.value[edge]",
+        "edges.value[edge]",
+    ),
     Mutant(
         "zero edges join", "paths/formed.py", "& (a.value.detach() != 0)", "& (a.value.detach() == a.value.detach())"
     ),
