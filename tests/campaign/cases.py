@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from campaign.levels import SIGNED, Levels, Pair, draw
+from campaign.levels import DIFFERENTIABLE, SIGNED, Levels, Pair, draw
 from campaign.problem import Array, Problem
 from campaign.topology import edge_weights, edges_of
 
@@ -26,6 +26,7 @@ class Case:
     container: str
     given: str  # path weights as a "float64" or "float32" tensor, or as Python "numbers"
     memory: str | None
+    transposed: bool = False  # whether derivatives are taken of <Mᵀg, x> in place of <g, Mx>
 
     @property
     def replay(self) -> str:
@@ -75,9 +76,10 @@ def case(seed: int, index: int) -> Case:
         quantity=levels["quantity"],
         g=rounded(rng.standard_normal(x.shape), levels["dtype"]),
     )
-    problem = replace(problem, directions=directions(rng, problem))
+    problem = replace(problem, directions=directions(rng, problem, levels["container"]))
     memory = None if levels["memory"] == "None" else levels["memory"]
-    return Case(seed, index, levels, refused, problem, levels["container"], given, memory)
+    transposed = levels["dtype"] in ("float64", "float32") and rng.random() < 0.4
+    return Case(seed, index, levels, refused, problem, levels["container"], given, memory, transposed)
 
 
 def rounded(values: Array, dtype: str) -> Array:
@@ -153,15 +155,19 @@ def width(rng: np.random.Generator, edge_weight: Array | None) -> float | None:
     return [None, None, longest / 4, longest / 4, 1e-19][int(rng.integers(5))]
 
 
-def directions(rng: np.random.Generator, problem: Problem) -> tuple[tuple[str, Array], ...]:
+def directions(rng: np.random.Generator, problem: Problem, container: str) -> tuple[tuple[str, Array], ...]:
     """One direction for a first derivative, two for a second: a coordinate, or all of them."""
     quantity = problem.quantity
     if quantity in ("dw", "dedge"):
         names: list[str] = ["w" if quantity == "dw" else "edge"]
     elif quantity == "double":
         inputs = ["x"] + ["w"] * (problem.kind not in ("fixed",))
-        inputs += ["edge"] * (problem.edge_weight is not None and problem.edges.shape[1] > 0 and problem.alpha == 1)
-        pairs = [(a, b) for i, a in enumerate(inputs) for b in inputs[i:] if (a, b) != ("x", "x")]
+        weighted = problem.edge_weight is not None and problem.edges.shape[1] > 0
+        inputs += ["edge"] * (container in DIFFERENTIABLE and weighted and problem.alpha == 1)
+        without = (
+            {("x", "x")} if container.startswith("edge_index") else {("x", "x"), ("edge", "edge")}
+        )  # torch's own COO has none
+        pairs = [(a, b) for i, a in enumerate(inputs) for b in inputs[i:] if (a, b) not in without]
         names = list(pairs[int(rng.integers(len(pairs)))]) if pairs else []
     else:
         return ()

@@ -233,7 +233,7 @@ def through_transpose(case: Case, device: str) -> str | bool | None:
     p = case.problem
     if p.quantity not in ("dw", "dedge", "double") or p.dtype in ("float16", "bfloat16"):
         return None
-    return agrees(p, _value(case, device), Subject(case, device, transposed=True).value())
+    return agrees(p, _value(case, device), _value(replace(case, transposed=not case.transposed), device))
 
 
 def partition(case: Case, device: str) -> str | bool | None:

@@ -85,6 +85,7 @@ AT_LENGTH = {L: {f: {**FACTORS[f], **some} for f, some in _AT_LENGTH.items()} fo
 REFUSED_SHARE = 0.065  # of all cases: a pair that must be refused, drawn on purpose
 REPEATED = tuple(name for name in FACTORS["container"] if name.endswith("repeated"))
 MATRICES = tuple(name for name in FACTORS["container"] if not name.startswith("edge_index"))
+DIFFERENTIABLE = ("edge_index", "edge_index, repeated", "torch COO", "torch COO, repeated")
 SIGNED = ("±1", "signed")
 
 Rule = tuple[str, tuple[str, ...], str, tuple[str, ...], str]
@@ -98,7 +99,7 @@ SENSELESS: list[Rule] = [
     ("edge dtype", ("none",), "container", REPEATED[1:], "repeated entries add, so there are weights"),
     (
         *("quantity", ("dedge",), "container"),
-        ("torch CSR", "torch CSC", *(name for name in MATRICES if name.startswith("SciPy"))),
+        tuple(name for name in FACTORS["container"] if name not in DIFFERENTIABLE),
         "no gradient passes through this container",
     ),
     ("family", ("effective",), "quantity", ("terms",), "there is no term per number of steps"),
@@ -179,7 +180,7 @@ def _complete(fixed: Levels, uniform: Callable[[], float]) -> Levels | None:
     for factor in FACTORS:
         if factor in levels:
             continue
-        barred = set(_barred_by_cost(factor, levels)) if factor == "quantity" else set()
+        barred = set(_barred_by_three(factor, levels))
         for other in _EXCLUDING[factor]:
             if other in levels:
                 barred |= _EXCLUDED.get((other, levels[other], factor), _NONE)
@@ -198,9 +199,15 @@ def _choices(factor: str, L: str, barred: frozenset[str]) -> tuple[list[str], li
     return names, list(accumulate(weights[name] for name in names))
 
 
-def _barred_by_cost(factor: str, levels: Levels) -> Iterator[str]:
+def _barred_by_three(factor: str, levels: Levels) -> Iterator[str]:
     """Levels that no pair forbids, but three together: too dear, or without meaning."""
+    if factor not in ("quantity", "container"):
+        return
     fixed = levels.get("weights", "").startswith("fixed")
+    if factor == "container":
+        if fixed and levels.get("quantity") == "double":  # the edges are all that is left to differentiate in
+            yield from (name for name in FACTORS[factor] if name not in DIFFERENTIABLE)
+        return
     if fixed and (levels.get("edge weights") == "none" or levels.get("graph") == "empty"):
         yield "double"  # M is linear in x: there is nothing else to differentiate in
     if levels.get("method") == "6" and levels.get("L") == "120":

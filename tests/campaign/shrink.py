@@ -119,6 +119,7 @@ def described(case: Case) -> str:
     if p.quantity in ("dx", "dw", "dedge", "double"):
         parts.append(f"g {_list(p.g)}")
     parts += [f"along {name} {_list(d)}" for name, d in p.directions]
+    parts += ["of <Mᵀg, x>"] * (case.transposed and bool(p.directions))
     return "; ".join(parts + [f"memory {case.memory}"] * (case.memory is not None))
 
 

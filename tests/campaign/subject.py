@@ -20,9 +20,9 @@ DTYPES = {name: getattr(torch, name) for name in ("float64", "float32", "float16
 class Subject:
     """The tensors and the operator of a case, on a device."""
 
-    def __init__(self, case: Case, device: str = "cpu", compiled: bool = False, transposed: bool = False) -> None:
+    def __init__(self, case: Case, device: str = "cpu", compiled: bool = False) -> None:
         self.problem, self.device, self.compiled = case.problem, device, compiled
-        self.transposed = transposed  # whether derivatives are those of <Mᵀg, x> in place of <g, Mx>
+        self.transposed = case.transposed and case.problem.quantity in ("dw", "dedge", "double")
         p = case.problem
         names = {name for name, _ in p.directions}
         self.weight: Tensor | None = None
