@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from campaign import check, laws, shrink
+from campaign import check, laws, oracle, shrink
 from campaign.cases import Case, case
 from campaign.levels import draw
 from campaign.tally import PLACES, Tally
@@ -43,6 +43,12 @@ def one(made: Case, tally: Tally, device: str, compiled: bool) -> list[tuple[str
     return failed
 
 
+def compiles(made: Case) -> bool:
+    """Whether a case can be compiled: tracing long paths takes minutes, and turns a refusal into an error of its own."""
+    problem = made.problem
+    return problem.quantity in COMPILED and problem.L <= 7 and oracle.predicted(problem).outcome == "value"
+
+
 def shard(options: dict[str, Any]) -> dict[str, Any]:
     """The cases first, first + step … below an end; its tally as JSON."""
     torch.set_num_threads(1)
@@ -53,9 +59,10 @@ def shard(options: dict[str, Any]) -> dict[str, Any]:
             break
         made = case(options["seed"], index)
         if compiled:
-            if made.problem.quantity not in COMPILED or made.problem.L > 7:
+            if not compiles(made):
                 continue
             torch._dynamo.reset()
+            torch._dynamo.config.fail_on_recompile_limit_hit = True
         for kind, detail in one(made, tally, device, compiled):
             shown[kind] += 1
             line = f"{kind}: {made.replay}  {detail}"

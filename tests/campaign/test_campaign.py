@@ -12,7 +12,7 @@ from campaign.cases import LD, Case, case
 from campaign.levels import FACTORS, LEGAL, MUST_REFUSE, draw
 from campaign.problem import Problem
 
-SAMPLE, PARTS, SEED = 1500, 6, 20261
+SAMPLE, PARTS, SEED = 3000, 6, 20261
 
 
 @pytest.mark.parametrize("part", range(PARTS))
