@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: install demo test test-slow lint format bench clean
+.PHONY: install demo test test-slow fuzz fuzz-mutants lint format bench clean
 
 install: $(STAMP)
 
@@ -47,6 +47,28 @@ bench:
 	$(RUN) benchmarks/grid.py
 	$(if $(BARE),,$(RUN) benchmarks/paths.py)
 	$(RUN) benchmarks/walks.py
+
+# The campaign against the oracle, and the other fuzzers. One case again: make fuzz REPLAY=seed:index. On a machine that
+# has all it needs: make fuzz BARE=1.
+CASES ?= 20000
+SEED ?= 1
+SHARDS ?= $(shell nproc)
+ifdef BARE
+fuzz fuzz-mutants: FUZZ := OMP_NUM_THREADS=1 PYTHONPATH=src:tests $(PYTHON)
+else
+fuzz fuzz-mutants: FUZZ := OMP_NUM_THREADS=1 PYTHONPATH=src:tests $(BIN)/python
+fuzz fuzz-mutants: install
+endif
+fuzz:
+ifdef REPLAY
+	$(FUZZ) -m campaign --replay $(REPLAY) $(FLAGS)
+else
+	$(FUZZ) -m campaign --cases $(CASES) --seed $(SEED) --shards $(SHARDS) $(FLAGS)
+	$(FUZZ) -m campaign.others --cases $(CASES) --seed $(SEED)
+endif
+
+fuzz-mutants:
+	$(FUZZ) -m campaign.mutants
 
 clean:
 	rm -rf .venv build dist results report.html

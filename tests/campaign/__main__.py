@@ -1,0 +1,6 @@
+import sys
+
+from campaign.run import command
+
+if __name__ == "__main__":
+    sys.exit(command())

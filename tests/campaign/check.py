@@ -1,0 +1,99 @@
+"""A case against the oracle: what came of it."""
+
+from __future__ import annotations
+
+import math
+import traceback
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+import panconv
+from campaign import oracle, subject
+from campaign.cases import Case
+from campaign.problem import Array, Problem
+
+RIGHT, REFUSED = "right", "refused as predicted"
+ILL, RANGE = "ill-conditioned", "out of range"
+WRONG, NAN, UNCLEAR = "wrong", "NaN", "unclear exception"
+REFUSED_WRONGLY, NOT_REFUSED = "refused wrongly", "not refused"
+PASSED, FAILED = (RIGHT, REFUSED, ILL, RANGE), (WRONG, NAN, UNCLEAR, REFUSED_WRONGLY, NOT_REFUSED)
+WORST_KAPPA = {"float64": 1e6, "float32": 1e3, "float16": 1e3, "bfloat16": 1e3}
+PACKAGE = str(Path(panconv.__file__).parent)
+
+
+class Verdict(NamedTuple):
+    outcome: str
+    detail: str = ""
+    ratio: float = math.nan  # the error over the bound, where a value was compared
+
+
+class Refusal(NamedTuple):
+    """An exception in place of a value."""
+
+    error: Exception
+    clear: bool  # whether it is a ValueError or TypeError that panconv itself raised
+
+
+def computed(case: Case, device: str = "cpu", compiled: bool = False) -> Array | Refusal:
+    """What panconv gives."""
+    try:
+        return subject.evaluate(case, device, compiled)
+    except Exception as error:
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        return Refusal(error, isinstance(error, (ValueError, TypeError)) and frame.filename.startswith(PACKAGE))
+
+
+def verdict(case: Case, device: str = "cpu", compiled: bool = False) -> Verdict:
+    """What came of a case."""
+    return judged(case.problem, computed(case, device, compiled))
+
+
+def judged(problem: Problem, found: Array | Refusal) -> Verdict:
+    prediction = oracle.predicted(problem)
+    if isinstance(found, Refusal):
+        said = f"{type(found.error).__name__}: {found.error}".split("\n")[0][:300]
+        if not found.clear:
+            return Verdict(UNCLEAR, said)
+        return Verdict(REFUSED_WRONGLY if prediction.outcome == "value" else REFUSED, said)
+    if prediction.outcome == "refused":
+        return Verdict(NOT_REFUSED, f"a refusal was due: {prediction.reason}")
+    return compared(problem, found, oracle.answer(problem))
+
+
+def compared(problem: Problem, found: Array, answer: oracle.Answer) -> Verdict:
+    """A value against the oracle's."""
+    if found.shape != answer.value.shape:
+        return Verdict(WRONG, f"shape {found.shape}, not {answer.value.shape}")
+    ill = not answer.kappa <= WORST_KAPPA[_coarsest(problem)]
+    if np.isnan(found).any():
+        return Verdict(ILL if ill else NAN, f"{int(np.isnan(found).sum())} of {found.size} entries are NaN")
+    bound = bound_of(problem, answer)
+    in_range = np.isfinite(bound)
+    with np.errstate(all="ignore"):
+        error = abs(found - answer.value)
+        ratio = np.where(in_range & (error > 0), error / bound, 0)
+    worst = float(ratio.max(initial=0)) if not np.isnan(ratio).any() else math.inf
+    if ill:
+        return Verdict(ILL, f"κ = {answer.kappa:.1e}", worst)
+    if worst > 1:
+        at = np.unravel_index(int(np.nan_to_num(ratio, nan=np.inf).argmax()), ratio.shape)
+        said = f"{float(found[at]):.10g} for {float(answer.value[at]):.10g} ± {float(bound[at]):.1e}"
+        return Verdict(WRONG, f"at {tuple(int(i) for i in at)}: {said}, {worst:.3g} times the bound", worst)
+    return Verdict(RIGHT if in_range.all() else RANGE, "", worst)
+
+
+def bound_of(problem: Problem, answer: oracle.Answer) -> Array:
+    """The oracle's bound, with the eps of the edge weights where their gradient is rounded to them."""
+    bound = oracle.tolerance(problem, answer)
+    if _coarsest(problem) != oracle.computes_in(problem):
+        ratio = oracle.EPS_OF["float32"] / oracle.EPS_OF["float64"]
+        bound = np.asarray(bound * ratio + oracle.TINY_OF["float32"])
+    return bound
+
+
+def _coarsest(problem: Problem) -> str:
+    """What the result is computed in, or the dtype that an edge weight's gradient is rounded to."""
+    edge = "edge" in [name for name, _ in problem.directions]
+    return "float32" if edge and problem.edge_dtype == "float32" else oracle.computes_in(problem)

@@ -1,0 +1,243 @@
+"""Planted mistakes, to see that the campaign sees: each is one change of the core's text, and each must be caught.
+
+    python -m campaign.mutants [NAME …]
+
+A mutant is applied to a copy of the package in a temporary folder, and the campaign is run on the copy. Its first
+failure that the unchanged core does not show catches the mutant.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[2]
+CASES, SEED, SECONDS = 2000, 77, 900
+
+
+class Mutant(NamedTuple):
+    """A change of a file of the package: the first `old` in it becomes `new`."""
+
+    name: str
+    file: str
+    old: str
+    new: str
+
+
+MUTANTS = [
+    Mutant("transpose forgotten", "spmm.py", "grad_x = product(*a_t, *a, g)", "grad_x = product(*a, *a_t, g)"),
+    Mutant(
+        "entry gradient of the sender",
+        "spmm.py",
+        "return (g[rows_of(crow, col.numel())] * x[col]).sum(-1)",
+        "return (x[rows_of(crow, col.numel())] * g[col]).sum(-1)",
+    ),
+    Mutant(
+        "Horner's first weight",
+        "series.py",
+        "keep = weights[n - 2] if self.by_node else",
+        "keep = weights[n - 1] if self.by_node else",
+    ),
+    Mutant(
+        "gradient of the lengths by one too many",
+        "series.py",
+        "all_dots.append(_weighed(dots, right))",
+        "all_dots.append(_weighed(dots, None))",
+    ),
+    Mutant(
+        "low memory weighs the dots",
+        "series.py",
+        "of_w = torch.stack(dots if how.by_node else [_weighed(dot, outer) for dot in dots])",
+        "of_w = torch.stack(dots if how.by_node else [_weighed(dot, None) for dot in dots])",
+    ),
+    Mutant(
+        "adjoint without its outer factor",
+        "plan.py",
+        "inner = y if self.outer is None else _times(self.outer, y)",
+        "inner = y",
+    ),
+    Mutant(
+        "method 6 takes one right for all",
+        "plan.py",
+        "(self.right[n] if self.right_varies else self.right)[col]",
+        "(self.right[0] if self.right_varies else self.right)[col]",
+    ),
+    Mutant(
+        "adjoint of method 6", "plan.py", "parts = [_times(r, self.family.adjoint(", "parts = [(self.family.adjoint("
+    ),
+    Mutant("matrix by the sender", "plan.py", "value = value * self.outer[row]", "value = value * self.outer[col]"),
+    Mutant(
+        "the product of powers from the wrong side",
+        "paths/walks.py",
+        "product = torch.sparse.mm(matrix, product).coalesce()",
+        "product = (matrix + product).coalesce()",
+    ),
+    Mutant("walks adjoint not transposed", "paths/walks.py", "return spmm(a_t, a, x)", "return spmm(a, a_t, x)"),
+    Mutant(
+        "logarithms of counts not shifted",
+        "paths/walks.py",
+        "total = torch.zeros_like(ones).index_add(0, row, a.value * _exp(sent - largest[row]))",
+        "total = torch.zeros_like(ones).index_add(0, row, a.value.abs().sqrt() * _exp(sent - largest[row]))",
+    ),
+    Mutant(
+        "scaled step by the receiver",
+        "paths/walks.py",
+        "(a.value * _exp(before[sender] - now[receiver]))",
+        "(a.value * _exp(before[receiver] - now[receiver]))",
+    ),
+    Mutant(
+        "self-avoiding paths forget their weight",
+        "paths/self_avoiding.py",
+        "value[path] * edges.value[edge]",
+        "edges.value[edge]",
+    ),
+    Mutant(
+        "zero edges join", "paths/formed.py", "& (a.value.detach() != 0)", "& (a.value.detach() == a.value.detach())"
+    ),
+    Mutant(
+        "formed adjoint not transposed", "paths/formed.py", "back = spmm(a_t, a, term)", "back = spmm(a, a_t, term)"
+    ),
+    Mutant(
+        "merged paths do not add",
+        "paths/formed.py",
+        "total = value.new_zeros(len(key)).index_add(0, entry, value)",
+        "total = value.new_zeros(len(key)).index_copy(0, entry, value)",
+    ),
+    Mutant("a path may visit twice", "paths/self_avoiding.py", "for before in visited:", "for before in visited[1:]:"),
+    Mutant("longer than shortest", "paths/shortest.py", "seen = torch.cat([seen, key[new]])", "seen = key[new]"),
+    Mutant("effective length w", "paths/effective.py", "return 1 / adj.value", "return adj.value"),
+    Mutant(
+        "levels of length one off", "paths/levels.py", "place[self._class[part]]", "place[self._class[part].flip(0)]"
+    ),
+    Mutant(
+        "levels adjoint backwards",
+        "paths/levels.py",
+        "before = before.index_add_(0, col, flat[row.unsqueeze(1) * U.size(1) + at])",
+        "before = before.index_add_(0, row, flat[col.unsqueeze(1) * U.size(1) + at])",
+    ),
+    Mutant(
+        "temperature squared",
+        "weights.py",
+        "energy = lengths.to(beta.dtype) ** self.alpha",
+        "energy = lengths.to(beta.dtype)",
+    ),
+    Mutant(
+        "trials mixed up",
+        "weights.py",
+        "return w.mT if w.dim() == 2 else w",
+        "return w.mT.flip(-1) if w.dim() == 2 else w",
+    ),
+    Mutant(
+        "degrees by columns",
+        "graph.py",
+        "degree = a.value.new_zeros(self.num_nodes).index_add(0, self.row, a.value)",
+        "degree = a.value.new_zeros(self.num_nodes).index_add(0, self.col, a.value)",
+    ),
+    Mutant(
+        "a loop that is there counts once",
+        "graph.py",
+        "value = torch.cat([ones + loop, ones.new_ones(new.numel())])[order]",
+        "value = torch.cat([ones, ones.new_ones(new.numel())])[order]",
+    ),
+    Mutant(
+        "directed taken for symmetric",
+        "graph.py",
+        "symmetric = torch.equal(self.crow, crow_t) and torch.equal(self.col, col_t)",
+        "symmetric = torch.equal(self.crow, crow_t)",
+    ),
+    Mutant(
+        "the transpose's values in their old order",
+        "graph.py",
+        "return a, CSR(crow_t, col_t, value[perm])",
+        "return a, CSR(crow_t, col_t, value)",
+    ),
+    Mutant(
+        "sender and receiver swapped",
+        "validation.py",
+        "return torch.stack([col, row]).long()",
+        "return torch.stack([row, col]).long()",
+    ),
+    Mutant("method 9 scaled as method 8", "methods.py", '9: Method("D^−½AD^−½"', '9: Method("D⁻¹A"'),
+]
+
+
+def text_of(mutant: Mutant) -> str:
+    """The file that a mutant changes, as it is."""
+    return (ROOT / "src" / "panconv" / mutant.file).read_text(encoding="utf-8")
+
+
+def planted(mutant: Mutant | None, folder: Path) -> Path:
+    """A copy of the package with a mutant in it."""
+    source = folder / "src"
+    shutil.copytree(ROOT / "src" / "panconv", source / "panconv", ignore=shutil.ignore_patterns("__pycache__"))
+    if mutant is not None:
+        text = text_of(mutant)
+        if mutant.old not in text:
+            raise LookupError(f"mutant {mutant.name!r}: {mutant.file} no longer has {mutant.old!r}; plant it anew")
+        file = source / "panconv" / mutant.file
+        file.write_text(text.replace(mutant.old, mutant.new, 1), encoding="utf-8")
+    return source
+
+
+def failures(mutant: Mutant | None, cases: int = CASES, seed: int = SEED, known: str = "") -> set[str]:
+    """The replays that fail on a mutant, or on the core as it is; with known ones, up to the first other."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = planted(mutant, Path(folder))
+        paths = os.pathsep.join([str(source), str(ROOT / "tests")])
+        environment = {**os.environ, "PYTHONPATH": paths, "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+        command = [sys.executable, "-m", "campaign.mutants", "--run", str(cases), str(seed), known]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=SECONDS)
+    if done.returncode:
+        return {f"it does not even run: {done.stderr.strip().splitlines()[-1] if done.stderr else done.returncode}"}
+    return set(json.loads(done.stdout.splitlines()[-1]))
+
+
+def _run(cases: int, seed: int, known: str) -> None:
+    """In the copy: the replays that fail. With a file of known ones, up to the first that is not among them."""
+    import torch
+
+    from campaign.cases import case
+    from campaign.run import one
+    from campaign.tally import Tally
+
+    torch.set_num_threads(1)
+    before = None if not known else set(json.loads(Path(known).read_text()))
+    found, tally = set(), Tally()
+    for index in range(cases):
+        made = case(seed, index)
+        if made.problem.L > 7:
+            continue  # what these would see, shorter ones with edge weights of 1e±30 see too
+        if one(made, tally, "cpu", False):
+            found.add(made.replay)
+            if before is not None and made.replay not in before:
+                break
+    print(json.dumps(sorted(found)))
+
+
+def main(names: list[str]) -> int:
+    chosen = [mutant for mutant in MUTANTS if not names or mutant.name in names]
+    survived = []
+    with tempfile.TemporaryDirectory() as folder:
+        known = Path(folder) / "known.json"
+        before = failures(None)
+        known.write_text(json.dumps(sorted(before)))
+        print(f"the core as it is: {len(before)} failures in {CASES} cases", flush=True)
+        for mutant in chosen:
+            new = failures(mutant, known=str(known)) - before
+            print(f"{'caught' if new else 'SURVIVED'}: {mutant.name} {min(new, default='')}", flush=True)
+            survived += [mutant.name] * (not new)
+    print(f"{len(chosen) - len(survived)} of {len(chosen)} mutants caught")
+    return 1 if survived else 0
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--run"]:
+        _run(int(sys.argv[2]), int(sys.argv[3]), sys.argv[4])
+    else:
+        sys.exit(main(sys.argv[1:]))

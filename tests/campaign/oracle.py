@@ -1,0 +1,239 @@
+"""What M is, straight from the paper's equations: dense, in 80-bit floats, and without a line of panconv.
+
+    M = Z^−a · Σₙ wₙ · D_n^−b · G(n) · D_n^−b' · Z^−a'        (eqs. 6, 7, 10 and the seven methods of the appendix)
+
+`predicted` says whether there is an answer or a refusal, `answer` gives it with its magnitude (`campaign.hyperdual`),
+and `tolerance` the bound |y − y*| ≤ 8(L + 2)·eps·m within which an answer is right. The rules for what is refused:
+
+- "free": trained weights that may change sign (Free) where the method divides by Z.
+- "effective": other than PowerLaw weights, several trials, a method other than 1 and 2, an edge weight ≤ 0, or a
+  gradient of the edge weights for α > 1. "levels": more than 2048 distinct lengths for α > 1.
+- "trials": `to_sparse` of several trials. "overflow": repeated edges add up to more than their dtype holds.
+- "degree", "D_n", "Z": what is divided by is negative, or 0 by cancellation: at most 4·eps, 4(n + 1)·eps, 4(L + 1)·eps
+  times what it were were every cancellation an addition, with eps that of float64. Where that is 0 too, nothing
+  arrives, and 1/0 is 0 (and does not vary).
+- "span": the roots of Z (method 2) or D_n (method 6) span more than M's dtype holds within a component.
+
+Either is right ("either") within a factor of 16 of a threshold; between the distinct lengths that walks have and those
+that sums of edges have; where `width` makes lengths that float64 does not hold as whole numbers; and where the path
+sums of a graph with negative weights leave 10^±30, or the numbers of walks by length 10^300.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from campaign.bases import Refused, components
+from campaign.families import MOST_LEVELS, distinct
+from campaign.hyperdual import LD, Array, Number
+from campaign.problem import Problem
+from campaign.transition import METHODS, Operator, base_of, directions, edge_lengths, levels_of, operator_of
+
+EPS = 2.0**-52  # of float64, in which thresholds are stated
+EPS_OF = {"float64": 2.0**-52, "float32": 2.0**-23, "float16": 2.0**-10, "bfloat16": 2.0**-7}
+TINY_OF = {"float64": 2.0**-1022, "float32": 2.0**-126, "float16": 2.0**-14, "bfloat16": 2.0**-126}
+LARGEST_OF = {"float64": 2.0**1023, "float32": 2.0**127, "float16": 65504.0, "bfloat16": 2.0**127}
+
+
+class Prediction(NamedTuple):
+    outcome: str  # "value", "refused" or "either"
+    reason: str = ""
+
+
+class Answer(NamedTuple):
+    value: Array
+    magnitude: Array
+    kappa: float  # the worst over the nodes
+
+
+def computes_in(problem: Problem) -> str:
+    return "float64" if problem.dtype == "float64" else "float32"
+
+
+# ---------------------------------------------------------------------- the answer
+
+
+@np.errstate(all="ignore")
+def answer(problem: Problem) -> Answer:
+    """The quantity asked for. Of a problem that is refused it has no meaning."""
+    if problem.num_nodes == 0:
+        return _empty(problem)
+    M = operator_of(problem).M
+    quantity = problem.quantity
+    M = M.linear(lambda p: np.swapaxes(p, -3, -2))  # ([n,] S, N, N)
+    if quantity in ("M.T", "dx"):
+        M = M.linear(lambda p: np.swapaxes(p, -1, -2))
+    if quantity == "to_sparse":
+        return Answer(M.value()[0], M.magnitude()[0], _kappa(M, np.ones((1, len(M.value()[0]), 1))))
+    trials = problem.x.ndim == 3
+    given = np.asarray(problem.g if quantity == "dx" else problem.x, LD)
+    x = Number.exact(given, directions(problem, "x"))
+    x = x.linear(lambda p: np.swapaxes(p, 1, 2)) if trials else x[None]  # (S, N, F)
+    kappa = _kappa(M, abs(x.value()))
+    if quantity in ("dw", "dedge", "double"):
+        g = Number.exact(problem.g)
+        g = g.linear(lambda p: np.swapaxes(p, 1, 2)) if trials else g[None]
+        s = (g * (M @ x)).linear(lambda p: p.sum((1, 2, 3)))
+        bits = 3 if quantity == "double" else 1
+        return Answer(s.value(bits), s.magnitude(bits), max(kappa, _divided_by(problem) ** (bits.bit_count() + 1)))
+    y = M @ (x[None] if quantity == "terms" else x)
+    y = y.linear(lambda p: np.swapaxes(p, -3, -2) if trials else p[..., 0, :, :])
+    pad = [(0, problem.L + 1 - len(M.value()) if quantity == "terms" else 0)] + [(0, 0)] * (y.value().ndim - 1)
+    return Answer(np.pad(y.value(), pad), np.pad(y.magnitude(), pad), kappa)
+
+
+def _empty(problem: Problem) -> Answer:
+    shape: tuple[int, ...] = problem.x.shape
+    if problem.quantity in ("dw", "dedge", "double"):
+        shape = ()
+    elif problem.quantity == "to_sparse":
+        shape = (0, 0)
+    elif problem.quantity == "terms":
+        shape = (problem.L + 1, *shape)
+    return Answer(np.zeros(shape, LD), np.zeros(shape, LD), 1.0)
+
+
+def _kappa(M: Number, x: Array) -> float:
+    """The worst m/(|M||x|) over the nodes and columns, m being the magnitude of M x."""
+    plain, magnitude = abs(M.value()) @ x, M.magnitude() @ x
+    if plain.ndim == 4:  # the terms, all together
+        plain, magnitude = plain.sum(0), magnitude.sum(0)
+    ratio = np.where(magnitude > 0, magnitude / plain, 1)
+    return float(np.nan_to_num(ratio, nan=np.inf, posinf=np.inf).max(initial=1))
+
+
+def _divided_by(problem: Problem) -> float:
+    """The worst cancellation in what is divided by: a derivative meets it once more for each order."""
+    _, per_length, overall = METHODS[problem.method]
+    found, worst = operator_of(problem), 1.0
+    for number in (base_of(problem).degree, found.D if per_length else None, found.Z if overall else None):
+        if number is not None:
+            b = number.uncancelled()
+            worst = max(worst, float(np.where(b > 0, b / abs(number.value()), 1).max(initial=1)))
+    return worst
+
+
+# ---------------------------------------------------------------------- what is refused
+
+
+@np.errstate(all="ignore")
+def predicted(problem: Problem) -> Prediction:
+    """Whether there is an answer, a refusal, or either."""
+    either = ""
+    try:
+        for reason, refused, doubtful in _doubts(problem):
+            if refused:
+                return Prediction("refused", reason)
+            either = either or (reason if doubtful else "")
+    except Refused as refusal:
+        return Prediction("refused", str(refusal))
+    return Prediction("either", either) if either else Prediction("value")
+
+
+def _doubts(problem: Problem) -> Iterator[tuple[str, bool, bool]]:
+    """Each reason to refuse, whether it is one here, and whether it may be one."""
+    _, per_length, overall = METHODS[problem.method]
+    power_law, one_trial = problem.kind == "power-law", problem.weights.ndim == (problem.kind != "power-law")
+    yield "free", problem.kind == "free" and overall is not None, False
+    yield "trials", problem.quantity == "to_sparse" and not one_trial, False
+    A, _, degree = base_of(problem)
+    if problem.family == "effective":
+        sender, receiver = problem.edges
+        sorted_by_length = problem.alpha != 1 and "edge" in [name for name, _ in problem.directions]
+        unfit = overall is None or problem.method == 7 or not power_law or not one_trial or sorted_by_length
+        yield "effective", unfit or bool((A.value()[receiver, sender] <= 0).any()), False
+        if problem.alpha != 1 and problem.num_nodes:
+            yield from _too_many_levels(problem)
+    if problem.num_nodes == 0:
+        return
+    if degree is not None:
+        yield "degree", *_cancelled(degree, 4)
+    if not (per_length or overall):
+        return
+    found = operator_of(problem)
+    n = np.arange(len(found.E))[:, None]
+    if per_length:
+        yield "D_n", *_cancelled(found.D, 4 * (n + 1))
+    if found.Z is not None:
+        yield "Z", *_cancelled(found.Z, 4 * (problem.L + 1))
+    largest = _log(found.D.uncancelled(), found.E)
+    if (A.value() < 0).any():
+        smallest = _log(abs(found.D.value()), found.E)
+        ends = largest.max(), -np.where(found.D.value() != 0, smallest, 0).min()
+        yield "overflow", False, max(ends) > np.log(1e30)
+    if problem.family == "effective" and problem.alpha != 1:
+        yield "levels", False, largest.max() > np.log(1e300)
+    yield from _too_wide(problem, found, components(A.value()))
+
+
+def _cancelled(number: Number, factor: Array | int) -> tuple[bool, bool]:
+    """Whether any of it is negative, or 0 by cancellation; and whether that is within a factor of 16."""
+    v, b = number.value(), number.uncancelled()
+    threshold = factor * EPS * b
+    return bool(((b > 0) & (v < threshold / 16)).any()), bool(((b > 0) & (v <= 16 * threshold)).any())
+
+
+def _too_wide(problem: Problem, found: Operator, together: Array) -> Iterator[tuple[str, bool, bool]]:
+    """The span of the roots that both sides are scaled by, within a component."""
+    if problem.method not in (2, 6):
+        return
+    log = _log(found.D.value(), found.E) if found.Z is None else _log(found.Z.value(), found.shift).T  # (·, N)
+    apart = log[:, :, None] - log[:, None]
+    apart = np.where(together & np.isfinite(apart), apart, 0)
+    beyond = apart.max() / 2 - 0.9 * np.log(np.finfo(computes_in(problem)).max)
+    yield "span", beyond > np.log(16), beyond > -np.log(16)
+
+
+def _too_many_levels(problem: Problem) -> Iterator[tuple[str, bool, bool]]:
+    """The distinct lengths of walks, merged where nearly equal, at least; and those of sums of edges, at most."""
+    length = edge_lengths(problem)
+    steps = distinct(length[np.isfinite(length)])[0]
+    at = most = np.zeros(1, LD)
+    for _ in range(problem.L if len(steps) else 0):
+        at = distinct((steps[:, None] + at).ravel())[0]
+        most = distinct(np.concatenate([most, at]))[0]
+        if len(most) > MOST_LEVELS:
+            break
+    unheld = problem.width is not None and steps.max(initial=0) * max(problem.L, 1) > 2**53
+    yield "levels", levels_of(problem) is None, len(most) > MOST_LEVELS or unheld
+
+
+def _log(mantissa: Array, exponent: Array) -> Array:
+    """log of mantissa · 2^exponent; −∞ where it is not positive."""
+    return np.log(np.where(mantissa > 0, mantissa, 0)) + exponent * np.log(LD(2))
+
+
+# ---------------------------------------------------------------------- the bound
+
+
+@np.errstate(all="ignore")
+def tolerance(problem: Problem, answer: Answer) -> Array:
+    """8(L + 2)·(eps·m + tiny·size), and one rounding where the output is of half precision.
+
+    tiny is the smallest normal number: an entry of M below it may be lost, and is multiplied by what M is applied to,
+    whose size (1 + Σ|x|, times 1 + Σ|·| of what a derivative is dotted with) goes with it. Infinite where m is beyond
+    1 % of the range, or half precision does not hold the value.
+    """
+    c, steps = computes_in(problem), 8 * (problem.L + 2)
+    bound = steps * (EPS_OF[c] * answer.magnitude + TINY_OF[c] * _size(problem))
+    bound = np.where(answer.magnitude <= LARGEST_OF[c] / 100, bound, np.inf)
+    half, size = problem.dtype, abs(answer.value) + bound
+    if half not in (c, "float64") and problem.quantity in ("M", "M.T", "dx", "to_sparse"):
+        bound = bound + EPS_OF[half] * (size / 2 + TINY_OF[half])
+        bound = np.where(size <= LARGEST_OF[half], bound, np.inf)
+    elif half != c and "x" in [name for name, _ in problem.directions]:
+        bound = bound + EPS_OF[half] * (answer.magnitude + TINY_OF[half])
+    return np.where(np.isfinite(answer.value), bound, np.inf)
+
+
+def _size(problem: Problem) -> Array:
+    applied = [] if problem.quantity == "to_sparse" else [problem.g if problem.quantity == "dx" else problem.x]
+    if problem.quantity in ("dw", "dedge", "double"):
+        applied += [problem.g, *(d for _, d in problem.directions)]
+    total = LD(1)
+    for array in applied:
+        total = total * (1 + abs(np.asarray(array, LD)).sum())
+    return total
