@@ -91,7 +91,7 @@ def edge_weights(rng: np.random.Generator, levels: Levels, edges: Array, N: int)
         first, last = (
             edges[:, -1].min(),
             edges[:, -1].max(),
-        )  # an edge that is repeated adds up to more than float32 holds
+        )  # repeated, more than float32 holds
         w = np.where((edges.min(0) == first) & (edges.max(0) == last), 3e38, w)
     return w.astype(levels["edge dtype"]).astype(np.float64)
 
