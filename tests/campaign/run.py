@@ -44,7 +44,7 @@ def one(made: Case, tally: Tally, device: str, compiled: bool) -> list[tuple[str
 
 
 def compiles(made: Case) -> bool:
-    """Whether a case can be compiled: tracing long paths takes minutes, and turns a refusal into an error of its own."""
+    """Whether a case can be compiled: tracing long paths takes minutes, and makes a refusal an error of its own."""
     problem = made.problem
     return problem.quantity in COMPILED and problem.L <= 7 and oracle.predicted(problem).outcome == "value"
 
