@@ -25,7 +25,7 @@ def walks(B: Number, L: int) -> Paths:
     """G(n) = Bⁿ (eq. 5), some lengths at a time: B^(m+k) = B^k · B^m, each row by its own exponent."""
     N = B.value().shape[-1]
     powers = _powers(B, min(L, _steps_in_range(B)))
-    size = powers.size() if L else None
+    size = powers.size()
     H, E = [_identity(N)], [np.zeros((1, N), np.int64)]
     while (left := L + 1 - sum(map(len, E))) > 0:
         last, e = H[-1][-1:], np.where(H[-1].size()[-1].sum(-1) > 0, E[-1][-1], _DEAD)

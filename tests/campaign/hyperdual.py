@@ -63,7 +63,7 @@ class Number:
         """A reshaping, a choice or a sum of entries, which sees the axes from the last."""
         return Number({bits: f(part) for bits, part in self.parts.items()})
 
-    def scaled(self, c: Array | float) -> Number:
+    def scaled(self, c: Any) -> Number:
         """Times exact constants."""
         c = np.asarray(c, LD)
         return self.linear(lambda part: np.concatenate([part[:1] * c, part[1:] * abs(c)]))
@@ -159,9 +159,9 @@ def _times(a: Array, b: Array, by: Any) -> Array:
     product = by(a[:2], b[:2])
     if len(a) == len(b) == 2:
         return product
-    r = by(a[1], b[2]) if len(b) == 3 else 0
-    r = r + by(a[2], b[1]) if len(a) == 3 else r
-    return np.concatenate([product, r[None]])
+    r = [by(a[1], b[2])] if len(b) == 3 else []
+    r += [by(a[2], b[1])] if len(a) == 3 else []
+    return np.concatenate([product, sum(r)[None]])
 
 
 def _gathered(parts: Iterable[tuple[int, Array]]) -> dict[int, Array]:

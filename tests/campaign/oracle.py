@@ -3,7 +3,9 @@
     M = Z^−a · Σₙ wₙ · D_n^−b · G(n) · D_n^−b' · Z^−a'        (eqs. 6, 7, 10 and the seven methods of the appendix)
 
 `predicted` says whether there is an answer or a refusal, `answer` gives it with its magnitude (`campaign.hyperdual`),
-and `tolerance` the bound |y − y*| ≤ 8(L + 2)·eps·m within which an answer is right. The rules for what is refused:
+and `tolerance` the bound |y − y*| ≤ 8(L + 2)·eps·m within which an answer is right. N is at most 16. κ, how badly an
+answer is conditioned, is the worst m/(|M||x|) over the nodes; of a derivative of order k at least the (k+1)-th power of
+the worst cancellation in what M is divided by. The rules for what is refused:
 
 - "free": trained weights that may change sign (Free) where the method divides by Z.
 - "effective": other than PowerLaw weights, several trials, a method other than 1 and 2, an edge weight ≤ 0, or a
@@ -74,7 +76,7 @@ def answer(problem: Problem) -> Answer:
     x = x.linear(lambda p: np.swapaxes(p, 1, 2)) if trials else x[None]  # (S, N, F)
     kappa = _kappa(M, abs(x.value()))
     if quantity in ("dw", "dedge", "double"):
-        g = Number.exact(problem.g)
+        g = Number.exact(np.asarray(problem.g))
         g = g.linear(lambda p: np.swapaxes(p, 1, 2)) if trials else g[None]
         s = (g * (M @ x)).linear(lambda p: p.sum((1, 2, 3)))
         bits = 3 if quantity == "double" else 1
@@ -215,7 +217,8 @@ def tolerance(problem: Problem, answer: Answer) -> Array:
 
     tiny is the smallest normal number: an entry of M below it may be lost, and is multiplied by what M is applied to,
     whose size (1 + Σ|x|, times 1 + Σ|·| of what a derivative is dotted with) goes with it. Infinite where m is beyond
-    1 % of the range, or half precision does not hold the value.
+    1 % of the range, or half precision does not hold the value. That a gradient is rounded to a coarser dtype of its
+    input is not in it.
     """
     c, steps = computes_in(problem), 8 * (problem.L + 2)
     bound = steps * (EPS_OF[c] * answer.magnitude + TINY_OF[c] * _size(problem))
@@ -229,7 +232,7 @@ def tolerance(problem: Problem, answer: Answer) -> Array:
     return np.where(np.isfinite(answer.value), bound, np.inf)
 
 
-def _size(problem: Problem) -> Array:
+def _size(problem: Problem) -> np.longdouble:
     applied = [] if problem.quantity == "to_sparse" else [problem.g if problem.quantity == "dx" else problem.x]
     if problem.quantity in ("dw", "dedge", "double"):
         applied += [problem.g, *(d for _, d in problem.directions)]
