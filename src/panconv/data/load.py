@@ -102,9 +102,7 @@ def _normalized_rows(x: sp.csr_matrix) -> sp.csr_matrix:
         inverse = np.divide(1, sums, out=np.zeros_like(sums), where=sums != 0)
         values = x.data * np.repeat(inverse, np.diff(x.indptr))
     if not (np.isfinite(sums).all() and np.isfinite(values).all()):
-        raise ValueError(
-            f"a row of features is too large or small for {x.dtype} once scaled: load with normalize=False"
-        )
+        raise ValueError(f"a row of features cannot be scaled to sum 1 in {x.dtype}: load with normalize=False")
     return sp.csr_matrix((values, x.indices, x.indptr), shape=x.shape)
 
 
