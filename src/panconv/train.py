@@ -224,9 +224,10 @@ def _check_disjoint(train: Tensor, val: Tensor, test: Tensor) -> None:
     if not torch.equal(val, test):
         pairs.append(("val_mask", val, "test_mask", test))
     for first, a, second, b in pairs:
-        if bool((shared := (a & b).any(1)).any()):
+        shared = (a & b).any(1).nonzero().squeeze(1)
+        if shared.numel():
             raise ValueError(
-                f"data.{first} and data.{second} share {int(shared.sum())} nodes, such as {int(shared.long().argmax())}: "
+                f"data.{first} and data.{second} share {shared.numel()} nodes, such as {int(shared[0])}: "
                 f"take them out of one of the two, as in data.{first} &= ~data.{second}"
             )
 
