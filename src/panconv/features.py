@@ -37,6 +37,14 @@ class SparseRows:
     def shape(self) -> tuple[int, int]:
         return self._pattern.shape
 
+    @property
+    def dtype(self) -> torch.dtype:
+        return self.value.dtype
+
+    @property
+    def device(self) -> torch.device:
+        return self._pattern.col.device
+
     def with_values(self, value: Tensor) -> SparseRows:
         """The same entries with other values, (nnz,) or (S, nnz)."""
         return SparseRows(self._pattern, value)
@@ -60,7 +68,7 @@ class SparseRows:
         return SparseRows(self._pattern.to(device), self.value.to(device))
 
     def __matmul__(self, W: Tensor) -> Tensor:
-        W = _widened(W, self.value.dtype)
+        W = _widened(W, self.dtype)
         if self.value.dim() == 1:
             # (F, S, O): the trials are more columns of one product
             return spmm(*self.operands(W.dtype), W if W.dim() == 2 else W.transpose(0, 1))
@@ -96,6 +104,10 @@ class _Dropped(SparseRows):
     def value(self) -> Tensor:  # type: ignore[override]
         return self._full._survivors(self._keys, self._p)
 
+    @property
+    def dtype(self) -> torch.dtype:
+        return self._full.dtype  # without finding the values
+
     def to(self, device: torch.device | str) -> SparseRows:
         return _Dropped(self._full.to(device), self._keys.to(device), self._p)
 
@@ -105,7 +117,7 @@ class _Dropped(SparseRows):
     def __matmul__(self, W: Tensor) -> Tensor:
         if torch.compiler.is_compiling() or is_transforming():
             return self.with_values(self.value) @ W
-        scaled = _widened(W, self._full.value.dtype) * (1 / (1 - self._p))
+        scaled = _widened(W, self.dtype) * (1 / (1 - self._p))
         if self._keys.dim():
             return _DroppedProduct.apply(scaled, self, False)
         return _DroppedProduct.apply(scaled.unsqueeze(0), self, False).squeeze(1)
