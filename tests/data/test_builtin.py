@@ -1,4 +1,5 @@
 import hashlib
+import io
 
 import numpy as np
 import pytest
@@ -54,6 +55,13 @@ def test_packing_gives_the_same_graph_and_the_same_bytes(name):
     assert (again.features != graph.features).nnz == 0
     for key in ("edges", "y", "train", "val", "test"):
         assert np.array_equal(getattr(again, key), getattr(graph, key))
+
+
+def test_a_pickle_in_a_file_is_refused():
+    buffer = io.BytesIO()
+    np.savez(buffer, shape=np.array([{}], dtype=object))
+    with pytest.raises(ValueError, match="allow_pickle=False"):
+        builtin.unpack(buffer.getvalue())
 
 
 def test_no_pickle_in_the_files():

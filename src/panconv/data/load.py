@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,8 @@ from torch_geometric.data import Data
 
 from panconv.data import builtin, planetoid
 from panconv.data.builtin import DATASETS
+
+_MOST_DENSE = 2**28  # values
 
 
 def load(source: str | Path, *, name: str | None = None, normalize: bool = True, sparse: bool = False) -> Data:
@@ -24,9 +27,11 @@ def load(source: str | Path, *, name: str | None = None, normalize: bool = True,
         normalize: scale each row of ``x`` to sum 1, as the paper does; a row of zeros stays.
         sparse: keep ``x`` as a sparse CSR tensor, which `PANConv` and `fit` use as it is.
 
+    Raw files are not trusted: docs/trust.md says what is admitted.
+
     Returns:
-        ``x`` (N, F), ``edge_index`` (2, E) with both directions of every edge, sorted, no self-loops, ``y`` (N,), and
-        the boolean ``train_mask``, ``val_mask``, ``test_mask`` (N,).
+        ``x`` (N, F), float32, or float64 where the raw files have that; ``edge_index`` (2, E) with both directions of
+        every edge, sorted, no self-loops; ``y`` (N,); and the boolean ``train_mask``, ``val_mask``, ``test_mask`` (N,).
 
     >>> data = load("cora")
     >>> data.num_nodes, data.num_edges, int(data.train_mask.sum())
@@ -35,6 +40,8 @@ def load(source: str | Path, *, name: str | None = None, normalize: bool = True,
     raw = _read(source, name)
     N = raw.features.shape[0]
     features = _normalized_rows(raw.features) if normalize else raw.features
+    if not sparse:
+        _check_density(features)
     edges = np.concatenate([raw.edges, raw.edges[::-1]], axis=1)
     edges = edges[:, np.lexsort((edges[1], edges[0]))]
     return Data(
@@ -50,17 +57,29 @@ def load(source: str | Path, *, name: str | None = None, normalize: bool = True,
 def _read(source: str | Path, name: str | None) -> planetoid.RawGraph:
     if not isinstance(source, (str, Path)):
         raise TypeError(f"source must be the name of a graph or a folder, got {type(source).__name__}")
-    folder = Path(source).expanduser()
     if isinstance(source, str) and source.lower() in DATASETS:
         if name is not None:
             raise ValueError(
                 f"name={name!r} goes with a folder, but source {source!r} is a built-in graph: leave it out"
             )
         return builtin.read(source.lower())
-    if name is None and folder.name in planetoid.names_in(folder.parent) and not folder.is_dir():
-        return planetoid.read(folder.parent, folder.name)
-    if not folder.is_dir():
-        raise ValueError(f"source {str(source)!r} is neither a built-in graph ({', '.join(DATASETS)}) nor a folder")
+    try:
+        return planetoid.read(*_found(source, name))
+    except (OSError, RuntimeError) as error:  # a name too long for the disk, a folder without rights, ~nosuchuser
+        reason = getattr(error, "strerror", None) or str(error).rstrip(".")
+        raise ValueError(f"source {_short(source)} cannot be read: {reason}; name another folder") from None
+
+
+def _found(source: str | Path, name: str | None) -> tuple[Path, str]:
+    """The folder and the name of a graph in raw files."""
+    if "\0" in str(source):
+        raise ValueError(f"source {_short(source)} is no folder: a path holds no zero byte")
+    folder = Path(source).expanduser()
+    is_folder = folder.is_dir()
+    if name is None and not is_folder and folder.name in planetoid.names_in(folder.parent):
+        return folder.parent, folder.name
+    if not is_folder:
+        raise ValueError(f"source {_short(source)} is neither a built-in graph ({', '.join(DATASETS)}) nor a folder")
     names = planetoid.names_in(folder)
     if not names:
         raise ValueError(f"the folder {folder} holds no Planetoid graph: files ind.NAME.graph and seven more")
@@ -69,18 +88,36 @@ def _read(source: str | Path, name: str | None) -> planetoid.RawGraph:
         raise ValueError(f"the folder {folder} holds several graphs: choose one of {choices}")
     if name is not None and name not in names:
         raise ValueError(f"name {name!r} is not in the folder {folder}, which holds {', '.join(names)}")
-    return planetoid.read(folder, name or names[0])
+    return folder, name or names[0]
+
+
+def _short(source: str | Path) -> str:
+    text = str(source)
+    return repr(text if len(text) <= 100 else f"{text[:97]}…")
 
 
 def _normalized_rows(x: sp.csr_matrix) -> sp.csr_matrix:
-    sums = np.asarray(x.sum(axis=1), dtype=np.float32).ravel()
-    inverse = np.divide(1, sums, out=np.zeros_like(sums), where=sums != 0)
-    return sp.csr_matrix((x.data * np.repeat(inverse, np.diff(x.indptr)), x.indices, x.indptr), shape=x.shape)
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums = np.asarray(x.sum(axis=1), dtype=x.dtype).ravel()
+        inverse = np.divide(1, sums, out=np.zeros_like(sums), where=sums != 0)
+        values = x.data * np.repeat(inverse, np.diff(x.indptr))
+    if not (np.isfinite(sums).all() and np.isfinite(values).all()):
+        raise ValueError(f"a row of features cannot be scaled to sum 1 in {x.dtype}: load with normalize=False")
+    return sp.csr_matrix((values, x.indices, x.indptr), shape=x.shape)
+
+
+def _check_density(x: sp.csr_matrix) -> None:
+    """Refuses a dense matrix so large and so empty that a small file would fill the memory with zeros."""
+    N, F = x.shape
+    if max(_MOST_DENSE, 1000 * x.nnz) < N * F:
+        raise ValueError(f"dense features of {N} nodes in {F} columns are all but empty: load with sparse=True")
 
 
 def _to_torch(x: sp.csr_matrix) -> Tensor:
     crow, col = (torch.from_numpy(a.astype(np.int64)) for a in (x.indptr, x.indices))
-    return torch.sparse_csr_tensor(crow, col, torch.from_numpy(x.data), size=x.shape)
+    with warnings.catch_warnings():  # torch says once per process that CSR is in beta
+        warnings.simplefilter("ignore")
+        return torch.sparse_csr_tensor(crow, col, torch.from_numpy(x.data), size=x.shape, check_invariants=True)
 
 
 def _mask(nodes: np.ndarray, N: int) -> Tensor:

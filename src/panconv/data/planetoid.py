@@ -1,66 +1,40 @@
 """Planetoid's raw files, `ind.NAME.{x,tx,allx,y,ty,ally,graph,test.index}`, read without trusting them.
 
-The files are pickles, and a pickle may run any code. The reader below admits only what the official files are made
-of (NumPy arrays, SciPy CSR matrices, dict, defaultdict, list) and checks every array before it is used.
+The files are pickles, and a pickle may run any code: `panconv.data.pickles` reads them without running any. What they
+hold is checked here before it is used.
 
 Source: Yang, Cohen, Salakhutdinov, "Revisiting Semi-Supervised Learning with Graph Embeddings", ICML 2016.
 """
 
 from __future__ import annotations
 
-import collections
-import pickle
+import stat
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 import scipy.sparse as sp
 
-_reconstruct = np.array(0).__reduce__()[0]  # NumPy's array factory, wherever this version keeps it
-_ADMITTED: dict[tuple[str, str], Any] = {
-    ("numpy", "ndarray"): np.ndarray,
-    ("numpy", "dtype"): np.dtype,
-    ("numpy.core.multiarray", "_reconstruct"): _reconstruct,
-    ("numpy._core.multiarray", "_reconstruct"): _reconstruct,
-    ("scipy.sparse.csr", "csr_matrix"): sp.csr_matrix,
-    ("scipy.sparse._csr", "csr_matrix"): sp.csr_matrix,
-    ("collections", "defaultdict"): collections.defaultdict,
-    ("__builtin__", "list"): list,
-    ("builtins", "list"): list,
-}
+from panconv.data.pickles import read_array, read_lists, read_matrix
+
+_MOST_BYTES = 2**31
+_MOST_UNUSED = 2**20  # columns of the features in which nothing stands
+T = TypeVar("T")
 _NUM_VALIDATION = 500
-
-
-class _Unpickler(pickle.Unpickler):
-    def find_class(self, module: str, name: str) -> Any:
-        try:
-            return _ADMITTED[module, name]
-        except KeyError:
-            raise pickle.UnpicklingError(f"it names {module}.{name}, which no Planetoid file needs") from None
 
 
 @dataclass(frozen=True)
 class RawGraph:
     """A node-classification graph as NumPy arrays: what a data file holds, before torch sees it."""
 
-    features: sp.csr_matrix  # (N, F) float32
+    features: sp.csr_matrix  # (N, F) float32, or float64 where the file has that
     edges: np.ndarray  # (2, E) int64, each undirected edge once as (low, high), sorted, no self-loops
     y: np.ndarray  # (N,) int64
     train: np.ndarray  # node ids, int64
     val: np.ndarray
     test: np.ndarray
-
-
-def unpickle(path: Path) -> Any:
-    """The object in a pickle file made of arrays and containers only; anything else is refused unread."""
-    try:
-        with path.open("rb") as file:
-            return _Unpickler(file, encoding="latin1").load()
-    except OSError as error:
-        raise ValueError(f"cannot read {path}: {error.strerror}; a Planetoid folder holds 8 files a graph") from None
-    except Exception as error:  # a damaged pickle can raise anything
-        raise ValueError(f"{path} is not a sound Planetoid file: {error}; fetch it again") from None
 
 
 def names_in(folder: Path) -> list[str]:
@@ -74,14 +48,18 @@ def read(folder: Path, name: str) -> RawGraph:
     def part(suffix: str) -> Path:
         return folder / f"ind.{name}.{suffix}"
 
-    allx, tx = _features(part("allx")), _features(part("tx"))
-    ally, ty = _labels(part("ally")), _labels(part("ty"))
-    num_train, x = len(_labels(part("y"))), _features(part("x"))
-    test = _test_index(part("test.index"))
-    if (allx.shape[0], tx.shape[0]) != (len(ally), len(ty)) or allx.shape[1] != tx.shape[1] or len(test) != len(ty):
-        raise ValueError(f"the files {part('*')} do not belong together: their lengths differ; fetch them again")
+    allx, tx, x = (_features(part(suffix)) for suffix in ("allx", "tx", "x"))
+    ally, ty, y = (_labels(part(suffix)) for suffix in ("ally", "ty", "y"))
+    test, num_train = _test_index(part("test.index")), len(y)
+    lengths = (allx.shape[0], tx.shape[0], len(test)) == (len(ally), len(ty), len(ty))
+    if not lengths or allx.shape[1] != tx.shape[1] or ally.shape[1] != ty.shape[1]:
+        raise ValueError(f"the files {part('*')} do not belong together: their sizes differ; fetch them again")
+    if allx.shape[1] > _MOST_UNUSED + allx.nnz + tx.nnz:
+        raise ValueError(f"{part('allx')} has {allx.shape[1]} columns, almost all of them empty; leave those out")
     if x.shape != (num_train, allx.shape[1]) or (x != allx[:num_train]).nnz:
         raise ValueError(f"{part('x')} is not the beginning of {part('allx')}; fetch them again")
+    if not np.array_equal(y, ally[:num_train]):
+        raise ValueError(f"{part('y')} is not the beginning of {part('ally')}; fetch them again")
 
     first = len(ally)
     N = int(test.max()) + 1
@@ -92,7 +70,7 @@ def read(folder: Path, name: str) -> RawGraph:
     # Citeseer's test range has gaps: nodes without words or label, which stay zero as in the reference code.
     row_of = sp.csr_matrix((np.ones(len(test), np.float32), (test - first, np.arange(len(test)))), (N - first, len(ty)))
     labels = np.concatenate([ally, row_of @ ty])
-    features = sp.vstack([allx, row_of @ tx]).tocsr().astype(np.float32)
+    features = sp.vstack([allx, row_of @ tx]).tocsr()
     features.sort_indices()
     return RawGraph(
         features=features,
@@ -111,42 +89,57 @@ def undirected_edges(pairs: np.ndarray) -> np.ndarray:
 
 
 def _features(path: Path) -> sp.csr_matrix:
-    matrix = unpickle(path)
-    try:
-        # Rebuilt from its parts and checked in full: a forged index would otherwise reach SciPy's compiled code.
-        checked = sp.csr_matrix((matrix.data, matrix.indices, matrix.indptr), shape=matrix.shape, dtype=np.float32)
-        checked.check_format(full_check=True)
-    except Exception as error:
-        raise ValueError(f"{path} holds no sound sparse matrix: {error}; fetch it again") from None
-    if not np.isfinite(checked.data).all():
-        raise ValueError(f"{path} holds features that are NaN or infinite; fetch it again")
-    return checked
+    matrix = _unpickled(path, read_matrix)
+    matrix = matrix.astype(np.float64 if matrix.dtype == np.float64 else np.float32)
+    matrix.sum_duplicates()
+    if not np.isfinite(matrix.data).all():
+        raise ValueError(f"{path} holds features that are NaN or infinite; mend or remove them")
+    return matrix
 
 
 def _labels(path: Path) -> np.ndarray:
-    labels = unpickle(path)
-    if not (isinstance(labels, np.ndarray) and labels.ndim == 2 and labels.dtype.kind in "iuf"):
+    labels = _unpickled(path, read_array)
+    if not (labels.ndim == 2 and labels.size and labels.dtype.kind in "iuf"):
         raise ValueError(f"{path} holds no matrix of one-hot labels; fetch it again")
+    # A row of zeros is a node whose class is not known, as 15 of Citeseer's.
+    wrong = ~(((labels == 0) | (labels == 1)).all(axis=1) & ((labels != 0).sum(axis=1) <= 1))
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise ValueError(f"row {row} of {path} is no one-hot label: one 1 and zeros, or zeros alone; mend it")
     return labels
 
 
 def _test_index(path: Path) -> np.ndarray:
-    try:
-        return np.array(path.read_text().split(), dtype=np.int64)
-    except (OSError, ValueError) as error:
-        raise ValueError(f"cannot read {path}: {error}; a line is one node id") from None
+    words = _content(path).split()
+    if not words or not all(word.isdigit() and len(word) <= 18 for word in words):
+        raise ValueError(f"{path} is no list of test nodes: a line is one node id; fetch it again")
+    return np.array([int(word) for word in words], dtype=np.int64)
 
 
 def _pairs(path: Path, N: int) -> np.ndarray:
-    graph = unpickle(path)
-    try:
-        counts = [len(targets) for targets in graph.values()]
-        sources = np.repeat(np.fromiter(graph, np.int64, len(graph)), counts)
-        targets = np.fromiter((t for ts in graph.values() for t in ts), np.int64, sum(counts))
-    except Exception as error:
-        raise ValueError(f"{path} holds no adjacency lists: {error}; fetch it again") from None
-    pairs = np.stack([sources, targets])
+    pairs = np.stack(_unpickled(path, read_lists))
     if pairs.size and (pairs.min() < 0 or pairs.max() >= N):
         node = pairs.min() if pairs.min() < 0 else pairs.max()
         raise ValueError(f"{path} names node {node}, but the features have {N} rows; fetch the files again")
     return pairs
+
+
+def _unpickled(path: Path, read: Callable[[bytes], T]) -> T:
+    content = _content(path)
+    try:
+        return read(content)
+    except ValueError as error:
+        raise ValueError(f"{path} is not a sound Planetoid file: {error}; fetch it again") from None
+
+
+def _content(path: Path) -> bytes:
+    try:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):  # a pipe, a device: reading might never end
+            raise ValueError(f"{path} is no regular file; a graph has 8")
+        if status.st_size > _MOST_BYTES:
+            raise ValueError(f"{path} has {status.st_size} bytes, more than the {_MOST_BYTES} that a file may have")
+        with path.open("rb") as file:
+            return file.read(status.st_size)
+    except OSError as error:
+        raise ValueError(f"cannot read {path}: {error.strerror}; a graph has 8 files") from None
