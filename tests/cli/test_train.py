@@ -43,7 +43,7 @@ def test_several_graphs_other_methods_and_repeatable(tmp_path):
         assert one["seeds"] == [7, 8]
         assert {**one, "seconds": 0} == {**two, "seconds": 0}
     assert sum(a[0]["path_weights"][0]) == pytest.approx(1, abs=1e-3)  # eq. 2: shares, to four digits
-    assert (tmp_path / "models-a/citeseer/config.json").exists()
+    assert os.listdir(tmp_path / "models-a/citeseer") == ["model.safetensors"]
 
 
 def test_data_lists_the_graphs(tmp_path):
@@ -84,6 +84,9 @@ def test_help_reads_well(tmp_path):
         (("train", "cora", "--seed", "-1"), "seeds must be at least 0"),
         (("train", "cora", "--device", "meta"), "--device meta cannot be used here"),
         (("train", "cora", "--json", "a/b", "--save", "a/b"), "--json and --save cannot share a/b"),
+        (("train", "cora", "--json", "m.safetensors", "--save", "m.safetensors"), "cannot share m.safetensors"),
+        (("train", "cora", "citeseer", "--save", "m.safetensors"), "--save must be a folder where there are several"),
+        (("train", "a/broken", "b/broken", "--save", "m"), "train graphs of the same name one by one"),
         (("train", "cora", "--dropout", "1"), "dropout must be at least 0 and below 1, got 1.0"),
         (("train", "cora", "--hidden", "0"), "hidden_channels must be an integer of at least 1, got 0"),
         (("train", "cora", "--device", "warp"), "--device warp cannot be used here"),
