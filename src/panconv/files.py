@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import secrets
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -55,11 +54,14 @@ def check_writable(path: Path) -> None:
         folder, missing = path.parent, [path.name]
         while not folder.exists():
             folder, missing = folder.parent, [*missing, folder.name]
-    # Asking is not enough: root may be told yes where it cannot.
-    with _refusing(path), tempfile.TemporaryDirectory(dir=folder) as probe:
-        for name in missing:
-            with suppress(FileNotFoundError):
-                os.lstat(Path(probe, name))  # a name that is too long is refused here
+        probe = folder / f".panconv-{secrets.token_hex(8)}"
+        probe.mkdir()  # asking is not enough: root may be told yes where it cannot
+        try:
+            for name in missing:
+                with suppress(FileNotFoundError):
+                    os.lstat(probe / name)  # a name that is too long is refused here
+        finally:
+            probe.rmdir()
 
 
 def _check_ordinary(path: Path) -> None:

@@ -1,11 +1,17 @@
+import errno
 import json
 import os
+import re
+import sys
+import warnings
+from pathlib import Path
 
 import pytest
 import torch
 from terminal import run
 
 from panconv import PAN, load
+from panconv.cli import main
 from panconv.results import Results
 
 
@@ -44,6 +50,32 @@ def test_several_graphs_other_methods_and_repeatable(tmp_path):
         assert {**one, "seconds": 0} == {**two, "seconds": 0}
     assert sum(a[0]["path_weights"][0]) == pytest.approx(1, abs=1e-3)  # eq. 2: shares, to four digits
     assert os.listdir(tmp_path / "models-a/citeseer") == ["model.safetensors"]
+
+
+@pytest.mark.parametrize("full", [".safetensors", ".json", ".jsonl"])
+def test_a_full_disk_loses_no_other_output(tmp_path, monkeypatch, capsys, full):
+    def failing(write):
+        def call(path, content):
+            if path.suffix == full:
+                raise OSError(errno.ENOSPC, "No space left on device")
+            return write(path, content)
+
+        return call
+
+    for write in (Path.write_bytes, Path.write_text):
+        monkeypatch.setattr(Path, write.__name__, failing(write))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)  # which `main` sets
+    options = ["--trials", "1", "--epochs", "1", "--json", "out.json", "--results", "runs", "--save", "model"]
+    monkeypatch.setattr(sys, "argv", ["panconv", "train", "cora", *options])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    said = capsys.readouterr()
+    assert re.search(rf"^panconv: cannot write \S+{full}: the disk is full; make room, .*$", said.err, re.MULTILINE)
+    assert "Cora" in said.out
+    written = {path.suffix for path in tmp_path.rglob("*") if path.is_file()}
+    assert written == {".safetensors", ".json", ".jsonl"} - {full}
 
 
 def test_data_lists_the_graphs(tmp_path):
