@@ -191,8 +191,11 @@ def test_settings_that_would_not_load_are_not_written(tmp_path, monkeypatch):
 
 def test_what_is_no_file_is_refused_at_once(tmp_path):
     os.mkfifo(tmp_path / "pipe.safetensors")
+    pipe = os.open(tmp_path / "pipe.safetensors", os.O_RDWR)
+    os.write(pipe, b"\0" * 8)  # so that who reads it nonetheless does not wait
     with pytest.raises(ValueError, match="it is not an ordinary file"):
         PAN.load(tmp_path / "pipe.safetensors")
+    os.close(pipe)
     for path, words in (
         (tmp_path / "none", "No such file"),
         (tmp_path / ("n" * 300), "name too long"),
