@@ -38,15 +38,14 @@ PUBLIC = [
     *("EffectiveWalks", "METTransform", "SelfAvoidingPaths", "ShortestPaths", "eigs", "fit", "grid_search"),
     *("lanczos", "load"),
 ]
-# Tested through what uses them: checks by every "bad input" test, `plan` by all of test_met, `saving` by test_models,
-# the parts of path families by those of the families.
+# Tested through what uses them: checks by every "bad input" test, `plan` by all of test_met, the parts of
+# path families by those of the families.
 SMALL = (
     "validation.py",
     "csr.py",
     "prepared.py",
     "plan.py",
     "load.py",
-    "saving.py",
     "ranking.py",
     "jsonl.py",
     "figures.py",

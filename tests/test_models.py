@@ -1,5 +1,4 @@
 import copy
-import json
 
 import numpy as np
 import pytest
@@ -110,18 +109,13 @@ def test_every_method_saves(tmp_path, method):
 
 
 def test_what_is_no_model_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="holds no saved model"):
+    with pytest.raises(ValueError, match="holds no saved model: No such file"):
         PAN.load(tmp_path)
     PAN(5, 8, 3).save(tmp_path)
     content = (tmp_path / "model.safetensors").read_bytes()
-    (tmp_path / "model.safetensors").write_bytes(content[: len(content) // 2])
-    with pytest.raises(ValueError, match="holds no saved model"):
-        PAN.load(tmp_path)
-    (tmp_path / "model.safetensors").write_bytes(content)
-    config = json.loads((tmp_path / "config.json").read_text())
-    for change in ({"format": "other"}, {"hidden_channels": 9}, {"surprise": 1}):
-        (tmp_path / "config.json").write_text(json.dumps({**config, **change}))
-        with pytest.raises(ValueError, match="holds no"):
+    for damaged in (content[: len(content) // 2], content.replace(b"panconv-model-2", b"another-model-2")):
+        (tmp_path / "model.safetensors").write_bytes(damaged)
+        with pytest.raises(ValueError, match="holds no saved model"):
             PAN.load(tmp_path)
 
 

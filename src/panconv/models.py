@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -9,12 +10,13 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn.parameter import is_lazy
 
 from panconv import random, saving
 from panconv.features import SparseRows
 from panconv.nn import Dropout, PANConv
 from panconv.nn.prepared import PreparedGraph
-from panconv.validation import checked_count
+from panconv.validation import checked_count, checked_length
 from panconv.weights import layer_specs, plain_spec, trial_spec
 
 
@@ -152,18 +154,89 @@ class PAN(nn.Module):
 
     # ------------------------------------------------------------------ files
 
-    def save(self, folder: str | Path) -> None:
-        """Writes the model into a folder: `model.safetensors` and `config.json`."""
-        saving.save(folder, self.config, self.state_dict())
+    def save(self, path: str | Path) -> None:
+        """Writes the model and its settings into one file, whole or not at all.
+
+        Args:
+            path: a folder, which gets a `model.safetensors`, or a file that ends in ``.safetensors``.
+        """
+        if any(is_lazy(p) or p.is_meta for p in self.parameters()):
+            raise ValueError("the model has no numbers yet, so it cannot be saved: call it, or materialize it, before")
+        state = self.state_dict()
+        _check_lengths(self.config, state)  # nothing is written that `load` refuses
+        saving.save(path, self.config, state)
 
     @staticmethod
-    def load(folder: str | Path) -> PAN:
-        """The model that `save` wrote, ready to predict."""
-        config, state = saving.load(folder)
-        try:
+    def load(path: str | Path) -> PAN:
+        """The model that `save` wrote, ready to predict, each tensor in the dtype it had.
+
+        Args:
+            path: as in `save`. A folder of the former format, with a `config.json`, loads too.
+        """
+        config, state = saving.load(path)
+        with saving.refusing(path):
+            _check_state(_with_defaults(config), state)
             model = PAN(**config)
-            model.to(next(iter(state.values())).dtype)
-            model.load_state_dict(state)
-        except (TypeError, RuntimeError, ValueError, StopIteration) as error:
-            raise ValueError(f"{folder} holds no model of this version of panconv: {error}") from None
+            model.load_state_dict({name: tensor.clone() for name, tensor in state.items()}, assign=True)
         return model.eval()
+
+
+_DTYPES = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
+_PATH_WEIGHTS = ("k", "energies", "log_temperature")
+_MOST_LENGTHS = 2**24  # of all layers and trials together, where no tensor has an entry per length
+
+
+def _with_defaults(config: dict[str, Any]) -> dict[str, Any]:
+    """Every argument of `PAN`, by name; TypeError for one that it does not have."""
+    bound = inspect.signature(PAN).bind(**config)
+    bound.apply_defaults()
+    return bound.arguments
+
+
+def _check_state(config: dict[str, Any], state: dict[str, Tensor]) -> None:
+    """Refuses tensors other than those that the config implies, before a model of that size is built."""
+    counts = {name: checked_count(config[name], name) for name in ("num_layers", "hidden_channels", "out_channels")}
+    lead = () if config["trials"] is None else (checked_count(config["trials"], "trials"),)
+    if not isinstance(config["bias"], bool):
+        raise ValueError(f"bias must be true or false, got {config['bias']!r}")
+    layers, expected = counts["num_layers"], 3 if config["bias"] else 2
+    if len(state) != expected * layers:
+        raise ValueError(f"num_layers = {layers} makes {expected * layers} tensors, it has {len(state)}")
+    for i in range(layers):
+        first, last = i == 0, i == layers - 1
+        width = config["in_channels"] if first else counts["hidden_channels"]
+        shape = (width, counts["out_channels" if last else "hidden_channels"])
+        _check_shape(f"convs.{i}.lin.weight", (*lead, *shape), state)
+        if config["bias"]:
+            _check_shape(f"convs.{i}.bias", (*lead, shape[1]), state)
+        kind = next((kind for kind in _PATH_WEIGHTS if f"convs.{i}.weights.{kind}" in state), "k")
+        lengths = () if kind == "log_temperature" else (checked_length(config["L"]) + 1,)
+        _check_shape(f"convs.{i}.weights.{kind}", (*lead, *lengths), state)
+    _check_lengths(config, state)
+    _check_dtypes(state)
+
+
+def _check_shape(name: str, shape: tuple[int, ...], state: dict[str, Tensor]) -> None:
+    if name not in state:
+        raise ValueError(f"its settings ask for a tensor {name}, which is not there")
+    found = tuple(state[name].shape)
+    if len(found) != len(shape) or any(a not in (b, -1) for a, b in zip(shape, found, strict=True)):  # -1: any width
+        raise ValueError(f"its settings ask for {name} of shape {shape}, it has {found}")
+
+
+def _check_lengths(config: dict[str, Any], state: dict[str, Tensor]) -> None:
+    """Refuses lengths past all use where no shape tells L: a power law has one number, however long the paths."""
+    laws = [tensor.numel() for name, tensor in state.items() if name.endswith(".weights.log_temperature")]
+    if laws and (checked_length(config["L"]) + 1) * sum(laws) > _MOST_LENGTHS:
+        raise ValueError(f"L = {config['L']} is too long for a saved model of {sum(laws)} power laws: choose a lower L")
+
+
+def _check_dtypes(state: dict[str, Tensor]) -> None:
+    """Refuses mixed dtypes, but for path weights, which may be wider than the rest."""
+    dtype = state["convs.0.lin.weight"].dtype
+    for name, tensor in state.items():
+        if tensor.dtype not in _DTYPES:
+            raise ValueError(f"{name} is of {tensor.dtype}, no dtype that a model is saved in")
+        wider = ".weights." in name and torch.promote_types(tensor.dtype, dtype) == tensor.dtype
+        if tensor.dtype != dtype and not wider:
+            raise ValueError(f"{name} is of {tensor.dtype}, where convs.0.lin.weight is of {dtype}: mixed dtypes")

@@ -1,11 +1,17 @@
+import errno
 import json
 import os
+import re
+import sys
+import warnings
+from pathlib import Path
 
 import pytest
 import torch
 from terminal import run
 
 from panconv import PAN, load
+from panconv.cli import main
 from panconv.results import Results
 
 
@@ -43,7 +49,33 @@ def test_several_graphs_other_methods_and_repeatable(tmp_path):
         assert one["seeds"] == [7, 8]
         assert {**one, "seconds": 0} == {**two, "seconds": 0}
     assert sum(a[0]["path_weights"][0]) == pytest.approx(1, abs=1e-3)  # eq. 2: shares, to four digits
-    assert (tmp_path / "models-a/citeseer/config.json").exists()
+    assert os.listdir(tmp_path / "models-a/citeseer") == ["model.safetensors"]
+
+
+@pytest.mark.parametrize("full", [".safetensors", ".json", ".jsonl"])
+def test_a_full_disk_loses_no_other_output(tmp_path, monkeypatch, capsys, full):
+    def failing(write):
+        def call(path, content):
+            if path.suffix == full:
+                raise OSError(errno.ENOSPC, "No space left on device")
+            return write(path, content)
+
+        return call
+
+    for write in (Path.write_bytes, Path.write_text):
+        monkeypatch.setattr(Path, write.__name__, failing(write))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)  # which `main` sets
+    options = ["--trials", "1", "--epochs", "1", "--json", "out.json", "--results", "runs", "--save", "model"]
+    monkeypatch.setattr(sys, "argv", ["panconv", "train", "cora", *options])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    said = capsys.readouterr()
+    assert re.search(rf"^panconv: cannot write \S+{full}: the disk is full; make room, .*$", said.err, re.MULTILINE)
+    assert "Cora" in said.out
+    written = {path.suffix for path in tmp_path.rglob("*") if path.is_file()}
+    assert written == {".safetensors", ".json", ".jsonl"} - {full}
 
 
 def test_data_lists_the_graphs(tmp_path):
@@ -84,6 +116,9 @@ def test_help_reads_well(tmp_path):
         (("train", "cora", "--seed", "-1"), "seeds must be at least 0"),
         (("train", "cora", "--device", "meta"), "--device meta cannot be used here"),
         (("train", "cora", "--json", "a/b", "--save", "a/b"), "--json and --save cannot share a/b"),
+        (("train", "cora", "--json", "m.safetensors", "--save", "m.safetensors"), "cannot share m.safetensors"),
+        (("train", "cora", "citeseer", "--save", "m.safetensors"), "--save must be a folder where there are several"),
+        (("train", "a/broken", "b/broken", "--save", "m"), "train graphs of the same name one by one"),
         (("train", "cora", "--dropout", "1"), "dropout must be at least 0 and below 1, got 1.0"),
         (("train", "cora", "--hidden", "0"), "hidden_channels must be an integer of at least 1, got 0"),
         (("train", "cora", "--device", "warp"), "--device warp cannot be used here"),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from functools import partial
 from importlib.metadata import version
@@ -72,7 +74,10 @@ def train(
     weight_decay: Annotated[float | None, typer.Option(help="Weight decay of the first layer's matrix.")] = None,
     device: Annotated[str, typer.Option(metavar="cpu|cuda", help="Where to train.")] = "cpu",
     json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the results as JSON.")] = None,
-    save: Annotated[Path | None, typer.Option(metavar="DIR", help="Save the model of the lowest val. loss.")] = None,
+    save: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR|FILE", help="Save the model of the lowest val. loss: a folder, or x.safetensors."),
+    ] = None,
     plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Save the learning curves (png, svg, pdf).")] = None,
     results: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Add the record of each training to a folder, for the report.")
@@ -86,7 +91,6 @@ def train(
     Example: panconv train cora --method 5 --k 0,1,1
     """
     from panconv.data import load
-    from panconv.experiments.curves import learning_curves
     from panconv.experiments.settings import settings, start
     from panconv.methods import checked_method
     from panconv.results import Job, Results
@@ -99,9 +103,9 @@ def train(
     if trials < 1:
         raise ValueError(f"--trials must be at least 1, got {trials}")
     check_device(device)
-    if json_file is not None and save is not None and json_file in (save, *save.parents):
-        raise ValueError(f"--json and --save cannot share {json_file}: one is a file, the other a folder")
-    check_outputs(plot, json_file, save / "model.safetensors" if save else None)
+    names = list(dict.fromkeys(map(canonical, graphs)))
+    models = _model_files(save, names, json_file)
+    check_outputs(plot, json_file, *models.values())
     store = None if results is None else Results(results)
     if store is not None:
         store.check_writable()
@@ -109,11 +113,11 @@ def train(
     given: dict[str, Any] = {"epochs": epochs, "patience": patience, "hidden": hidden, "dropout": dropout, "lr": lr}
     given |= {"weight_decay": weight_decay}
     given = {key: value for key, value in given.items() if value is not None}
-    names = list(map(canonical, graphs))
     for name in names:
         load(name, sparse=True)  # before any training: a wrong name costs nothing
     spec: Any = fixed or (start(method, L) if weights is None else kind)
     bar, done = Bar(), {}
+    failures: list[str] = []
     with stopping(bar):
         for name in names:
             how = replace(settings(name, method), **given).plain()
@@ -121,20 +125,67 @@ def train(
             show = partial(bar.show, title(name))
             done[name] = train_batch(jobs, device=device, command=command_line(), callback=show)
             if store is not None:
-                store.add(done[name][0])
+                with _noting(failures):
+                    store.add(done[name][0])
     records = [_record(runs, kind, fixed) for runs, _ in done.values()]
     _show(records)
-    if store is not None:
+    if store is not None and not failures:
         out.print(f"records: {store.folder}")
-    write_json(json_file, {"panconv": version("panconv"), "runs": records}, "results")
+    _write_outputs(done, records, json_file, plot, models, failures)
+    if failures:
+        raise ValueError("; ".join(failures))
+
+
+def _write_outputs(
+    done: dict[str, Any],
+    records: list[dict[str, Any]],
+    json_file: Path | None,
+    plot: Path | None,
+    models: dict[str, Path],
+    failures: list[str],
+) -> None:
+    """Writes what was asked for, each output whether or not the others can be written."""
+    from panconv.experiments.curves import learning_curves
+
+    with _noting(failures):
+        write_json(json_file, {"panconv": version("panconv"), "runs": records}, "results")
     if plot is not None:
-        learning_curves({title(name): result.history for name, (_, result) in done.items()}, plot)
-        out.print(f"learning curves: {plot}")
-    if save is not None:
-        for name, (_, result) in done.items():
-            folder = save if len(done) == 1 else save / Path(name).name
-            result.best().save(folder)
-            out.print(f"model: {folder}")
+        with _noting(failures):
+            learning_curves({title(name): result.history for name, (_, result) in done.items()}, plot)
+            out.print(f"learning curves: {plot}")
+    for name, file in models.items():
+        with _noting(failures):
+            done[name][1].best().save(file)
+            out.print(f"model: {file}", markup=False)
+
+
+@contextmanager
+def _noting(failures: list[str]) -> Iterator[None]:
+    """Notes an output that cannot be written, and goes on."""
+    try:
+        yield
+    except (OSError, ValueError) as error:
+        failures.append(str(error))
+
+
+def _model_files(save: Path | None, names: list[str], json_file: Path | None) -> dict[str, Path]:
+    """Where the model of each graph goes; refuses two files in one place."""
+    from panconv.saving import file_of
+
+    if save is None:
+        return {}
+    if len(names) == 1:
+        files = {names[0]: file_of(save)}
+    elif file_of(save) == save:
+        raise ValueError(f"--save must be a folder where there are several graphs, got {save}")
+    else:
+        files = {name: file_of(save / Path(name).name) for name in names}
+    if len(set(files.values())) < len(files):
+        raise ValueError("--save has one folder for each name of a graph: train graphs of the same name one by one")
+    below = () if json_file is None else json_file.parents
+    if any(json_file in (file, *file.parents) or file in below for file in files.values()):
+        raise ValueError(f"--json and --save cannot share {json_file}: one is a file, the other a folder")
+    return files
 
 
 def _weights(method: int, weights: str | None, k: str | None) -> tuple[str, list[float] | None]:
