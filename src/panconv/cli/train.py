@@ -14,13 +14,18 @@ from rich import box
 from rich.table import Table
 
 from panconv.cli.common import (
+    LONGEST,
     Bar,
+    bold,
     canonical,
+    check_count,
     check_device,
     check_outputs,
     command_line,
+    drawn,
     numbers,
     out,
+    say,
     stopping,
     title,
     write_json,
@@ -96,8 +101,8 @@ def train(
     checked_method(method)
     kind, fixed = _weights(method, weights, k)
     L = checked_length((len(fixed) - 1 if fixed else 2) if L is None else L)
-    if trials < 1:
-        raise ValueError(f"--trials must be at least 1, got {trials}")
+    check_count(L, "--L", 0, LONGEST)
+    check_count(trials, "--trials")
     check_device(device)
     if json_file is not None and save is not None and json_file in (save, *save.parents):
         raise ValueError(f"--json and --save cannot share {json_file}: one is a file, the other a folder")
@@ -109,7 +114,9 @@ def train(
     given: dict[str, Any] = {"epochs": epochs, "patience": patience, "hidden": hidden, "dropout": dropout, "lr": lr}
     given |= {"weight_decay": weight_decay}
     given = {key: value for key, value in given.items() if value is not None}
-    names = list(map(canonical, graphs))
+    names = list(dict.fromkeys(map(canonical, graphs)))
+    if (save or plot) and len({Path(name).name for name in names}) < len(names):
+        raise ValueError("--save and --plot go by the names of the graphs, and two are alike: train them one by one")
     for name in names:
         load(name, sparse=True)  # before any training: a wrong name costs nothing
     spec: Any = fixed or (start(method, L) if weights is None else kind)
@@ -125,16 +132,16 @@ def train(
     records = [_record(runs, kind, fixed) for runs, _ in done.values()]
     _show(records)
     if store is not None:
-        out.print(f"records: {store.folder}")
+        say("records", store.folder)
     write_json(json_file, {"panconv": version("panconv"), "runs": records}, "results")
     if plot is not None:
-        learning_curves({title(name): result.history for name, (_, result) in done.items()}, plot)
-        out.print(f"learning curves: {plot}")
+        learning_curves({drawn(name): result.history for name, (_, result) in done.items()}, plot)
+        say("learning curves", plot)
     if save is not None:
         for name, (_, result) in done.items():
             folder = save if len(done) == 1 else save / Path(name).name
             result.best().save(folder)
-            out.print(f"model: {folder}")
+            say("model", folder)
 
 
 def _weights(method: int, weights: str | None, k: str | None) -> tuple[str, list[float] | None]:
@@ -168,7 +175,7 @@ def _record(runs: list[Run], kind: str, fixed: list[float] | None) -> dict[str, 
         "mean": summed.mean,
         "std": summed.std if len(runs) > 1 else None,
         "paper": summed.paper,
-        "val_accuracy": [100 * run.val_accuracy[run.best_epoch - 1] for run in runs],
+        "val_accuracy": [100 * run.val_accuracy[run.best_epoch - 1] if run.best_epoch else None for run in runs],
         "best_epoch": [run.best_epoch for run in runs],
         "stopped_epoch": [len(run.val_loss) for run in runs],
         "path_weights": summed.path_weights,
@@ -188,12 +195,13 @@ def _show(records: list[dict[str, Any]]) -> None:
         spread = "" if r["std"] is None else f" ± {r['std']:.1f}"
         paper = "-" if r["paper"] is None else f"{r['paper']:.1f}"
         difference = "-" if r["paper"] is None else f"{r['mean'] - r['paper']:+.1f}"
-        validation = sum(r["val_accuracy"]) / trials
+        known = [accuracy for accuracy in r["val_accuracy"] if accuracy is not None]
+        validation = sum(known) / len(known)  # one is known: else there was no model
         shown = 4 if r["L"] < 4 else 3
         k = "\n".join(" ".join(f"{w:.2f}" for w in ws[:shown]) + " …" * (r["L"] >= 4) for ws in r["path_weights"])
         table.add_row(
             title(r["dataset"]),
-            f"[bold]{r['mean']:.1f}[/bold]{spread}",
+            bold(f"{r['mean']:.1f}", spread),
             paper,
             difference,
             f"{validation:.1f}",
