@@ -1,7 +1,8 @@
 """Command lines at random: options from the program itself, values that are right, wrong, or nasty.
 
 Whatever is typed, the program ends with 0, or with 2 and one line of ours on standard error; what it leaves on the disk
-is whole and can be read. Nothing long is ever trained: the graphs are small and so are the counts.
+is whole and can be read. Nothing long is ever trained: the graphs are small and so are the counts. Run by itself, every
+tenth command has a process of its own with little memory, and may ask for much.
 
     python tests/cli/fuzz_commands.py CASES SEED
 """
@@ -11,6 +12,7 @@ import json
 import os
 import pickle
 import random
+import resource
 import shlex
 import sys
 import tempfile
@@ -211,18 +213,8 @@ class Fuzzer:
         if not nasty:
             return self.random.choice([f"out{end}", f"new/out{end}"])
         odd = self.random.choice(ODD_NAMES)
-        choices = [
-            f"{odd}{end}",
-            f"out{odd}{end}",
-            f"new/{odd}/x{end}",
-            "file",
-            "file/below",
-            ".",
-            "",
-            "/proc/x",
-            "old",
-        ]
-        return self.random.choice(choices)
+        choices = [f"{odd}{end}", f"out{odd}{end}", f"new/{odd}/x{end}", "file/below", ".", "", "/proc/x", "old"]
+        return self.random.choice(choices + ["file"] * (not end))  # what is named as an output may be written over
 
     def run(self):
         """One command; what is wrong with how it ended."""
@@ -237,6 +229,27 @@ class Fuzzer:
         if done.refused is not None and done.code == 2 and not is_clear(done.refused):
             return line, f"{type(done.refused).__name__} from elsewhere: {said[-1]}"
         return line, self.leftovers()
+
+    def run_in_little_memory(self):
+        """One command in a process of its own, that may have half a gigabyte more than there is now."""
+        inlet, outlet = os.pipe()
+        state = self.random.getstate()
+        if pid := os.fork():
+            os.close(outlet)
+            self.random.setstate(state)
+            line = self.command_line()
+            with os.fdopen(inlet) as told:
+                wrong = told.read()
+            status = os.waitpid(pid, 0)[1]
+            return line, wrong or (f"the process ended with {status}" if status else None)
+        try:
+            limit = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize() + 2**29
+            resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+            SOUND["hidden"], SOUND["L"] = "1000000 1000000000", "0 1 2 9999"
+            os.write(outlet, (self.run()[1] or "").encode("utf-8", "replace"))
+        except BaseException as error:
+            os.write(outlet, repr(error).encode("utf-8", "replace"))
+        os._exit(0)
 
     def leftovers(self):
         """What is wrong with the files that are there."""
@@ -275,14 +288,14 @@ def main(cases, seed, keep_going=False):
                 line = None
                 state = fuzzer.random.getstate()
                 try:
-                    line, wrong = fuzzer.run()
+                    line, wrong = fuzzer.run_in_little_memory() if keep_going and case % 10 == 9 else fuzzer.run()
                 except Exception as error:
                     if not keep_going:
                         raise
                     fuzzer.random.setstate(state)
                     line, wrong = fuzzer.command_line(), f"{type(error).__name__}: {error}"
                 if wrong:
-                    words = f"case {case} of seed {seed}: panconv {shlex.join(line)[:500]}\n    {wrong[:600]}"
+                    words = f"case {case} of seed {seed}: panconv {shlex.join(line)[-400:]}\n    {wrong[:600]}"
                     if not keep_going:
                         raise AssertionError(words)
                     print(words, flush=True)

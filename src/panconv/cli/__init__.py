@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import sys
 import warnings
 from collections.abc import Sequence
@@ -66,7 +67,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except (MemoryError, RuntimeError) as error:
         if isinstance(error, RuntimeError) and not _is_of_memory(error):
             raise  # a mistake of ours: whoever reports it needs to see where
-        _refuse(f"there is not enough memory for this: {error}" if str(error) else "there is not enough memory", error)
+        asked = re.search(r"allocate ([\d.]+ ?\w*)", str(error))
+        _refuse("there is not enough memory for this" + (f": {asked[1]} in one piece" if asked else ""), error)
     except (ValueError, TypeError, OSError) as error:
         _refuse(str(error) or type(error).__name__, error)
 

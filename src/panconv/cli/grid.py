@@ -84,6 +84,7 @@ def grid(
         tied = [] if tie is None else whole_numbers(tie, "--tie")
         layers = how["layers"] if per_layer else None
         points = grid_points(numbers(values, "--values") if values else [], L, tie=tied, layers=layers)
+    check_count(len(points) * trials, "the number of trainings, points times --trials,", 0)
     done = {run.job().key() for run in store.read()}
     jobs = (Job(name, method, w, L, how, seed + t).key() for w in points for t in range(trials))
     bar = Batches(sum(key not in done for key in jobs))

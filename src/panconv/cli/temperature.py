@@ -69,6 +69,7 @@ def temperature(
         raise ValueError(f"--temperatures must be 0 (the MLP), positive, or inf (the limit), got {temperatures!r}")
     PowerLaw(1, alpha)  # refuses what is no exponent
     check_count(trials, "--trials")
+    check_count(len(Ls) * len(Ts) * trials, "the number of trainings, lengths times --temperatures times --trials,")
     check_device(device)
     check_outputs(plot, json_file)
     store = Results(results)
