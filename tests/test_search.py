@@ -127,3 +127,20 @@ def test_every_number_of_a_run_is_there():
     assert run.versions["torch"] == torch.__version__ or run.versions["torch"] in torch.__version__
     assert run.command == "panconv x"
     assert len(list(itertools.chain(*run.path_weights))) == 6
+
+
+def test_a_setting_that_does_not_exist_is_refused_before_the_training(tmp_path, monkeypatch):
+    monkeypatch.setattr(panconv.search, "fit", lambda *_, **__: pytest.fail("it is trained"))
+    for settings_, words in (
+        ({"hiden": 8}, "'hiden' is no setting: they are hidden"),
+        ({"lr": "fast"}, "lr must be positive and finite, got 'fast'"),
+        ({"epochs": 10**9}, "epochs must be a whole number between 1 and 1,000,000"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            grid_search("cora", [[0.0, 1.0, 1.0]], settings_, trials=1, results=Results(tmp_path))
+        job = Job("cora", 5, [0.0, 1.0, 1.0], 2, {**QUICK, **settings_}, 0)
+        with pytest.raises(ValueError, match=words):
+            run_jobs([job], Results(tmp_path))
+        with pytest.raises(ValueError, match=words):
+            panconv.search.train_batch([job])
+    assert not list(tmp_path.iterdir())

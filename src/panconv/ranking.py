@@ -31,9 +31,9 @@ def ranked(runs: Sequence[Run]) -> list[Point]:
     for group in groups.values():
         chosen = [run for run in group if run.best_epoch]
         accuracy = [run.val_accuracy[run.best_epoch - 1] for run in chosen]
-        loss = [run.val_loss[run.best_epoch - 1] for run in chosen]
+        loss = [x for run in chosen if (x := run.val_loss[run.best_epoch - 1]) is not None]
         spread = statistics.stdev(accuracy) if len(accuracy) > 1 else 0.0
-        if len(chosen) < len(group):  # a training that never had a finite loss: the point is no candidate
+        if len(loss) < len(group):  # a training that never had a finite loss: the point is no candidate
             points.append(Point(group[0].weights, 0.0, math.inf, spread))
         else:
             points.append(Point(group[0].weights, statistics.fmean(accuracy), statistics.fmean(loss), spread))

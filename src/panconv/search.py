@@ -16,9 +16,10 @@ from torch_geometric.data import Data
 
 from panconv.data import load
 from panconv.graph import Adjacency
+from panconv.jsonl import number_or_null
 from panconv.models import PAN
 from panconv.ranking import Point, ranked
-from panconv.results import SETTINGS, Job, Results, Run
+from panconv.results import Job, Results, Run, check_job, checked_settings
 from panconv.train import FitResult, Progress, fit
 from panconv.weights import layer_specs, weights_from
 
@@ -49,6 +50,8 @@ def run_jobs(
 ) -> list[Run]:
     """Trains what has no record yet, side by side where possible, and returns a record for each job, in order."""
     jobs = list(jobs)
+    for job in jobs:
+        check_job(job)
     runs = {} if results is None else {run.job().key(): run for run in results.read()}
     batches = batched([job for job in jobs if job.key() not in runs], device)
     for i, batch in enumerate(batches):
@@ -98,6 +101,7 @@ def train_batch(
 ) -> tuple[list[Run], FitResult[PAN]]:
     """Trains jobs that are alike but for the seed and fixed weights, all at once."""
     job, how = jobs[0], jobs[0].settings
+    check_job(job)
     data = _graph(job.dataset)
     model = PAN(
         data.x.size(1),
@@ -122,7 +126,7 @@ def train_batch(
             best_epoch=result.best_epoch[s],
             val_loss=_curve(result.history["val_loss"], s, result),
             val_accuracy=_curve(result.history["val_accuracy"], s, result),
-            path_weights=[[round(k, 4) for k in layer[:, s].tolist()] for layer in learned],
+            path_weights=[[number_or_null(round(k, 4)) for k in layer[:, s].tolist()] for layer in learned],
             seconds=round(result.seconds / len(jobs), 3),
             device=device,
             versions=versions(),
@@ -206,7 +210,7 @@ def grid_search(
     if isinstance(data, Data) and results is not None:
         raise ValueError("results go with a graph that has a name: a Data object cannot be found again in a record")
     name = f"Data object {id(data)}" if isinstance(data, Data) else data
-    how = {**SETTINGS, **(settings or {})}
+    how = checked_settings(settings or {})
     jobs = [Job(name, method, w, L, how, seed + t) for w in points for t in range(trials)]
     if isinstance(data, Data):
         _GIVEN[name] = data
@@ -246,10 +250,10 @@ def _version(package: str) -> str:
         return "not installed"
 
 
-def _curve(values: torch.Tensor, s: int, result: FitResult[PAN]) -> list[float]:
+def _curve(values: torch.Tensor, s: int, result: FitResult[PAN]) -> list[Any]:
     """A trial's curve until it stopped; nothing for one that never had a finite loss."""
     last = result.stopped_epoch[s] if result.best_epoch[s] else 0
-    return [round(value, 5) for value in values[:last, s].tolist()]
+    return [number_or_null(round(value, 5)) for value in values[:last, s].tolist()]
 
 
 def _graph(dataset: str) -> Data:

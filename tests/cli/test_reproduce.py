@@ -1,8 +1,6 @@
 import json
 import os
-import signal
 import subprocess
-import time
 
 import pytest
 from terminal import command, run, surroundings
@@ -40,21 +38,6 @@ def test_the_same_command_again_repeats_nothing(done):
     again = run("reproduce", "all", "--quick", "--datasets", "cora", "--methods", "gcn,lp", cwd=folder)
     assert table(again.stdout) == table(text)
     assert before == {path: path.stat().st_mtime_ns for path in (folder / "results").glob("*.jsonl")}
-
-
-def test_killed_in_the_middle_it_goes_on_to_the_same_table(done, tmp_path):
-    _, text = done
-    process = subprocess.Popen(command(*QUICK), cwd=tmp_path, env=surroundings(), stderr=subprocess.DEVNULL)
-    while len(list(tmp_path.glob("results/[!.]*.jsonl"))) < 3:  # some cells are done, some are not
-        assert process.poll() is None
-        time.sleep(0.01)
-    os.kill(process.pid, signal.SIGKILL)
-    process.wait()
-    kept = len(Results(tmp_path / "results").read())
-    assert 3 <= kept < 35
-    again = run(*QUICK, cwd=tmp_path)
-    assert again.returncode == 0, again.stderr
-    assert table(again.stdout) == table(text)
 
 
 def test_two_processes_in_one_folder(done, tmp_path):

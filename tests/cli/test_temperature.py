@@ -50,7 +50,7 @@ def test_thermodynamics(tmp_path):
         (("temperature", "cora", "--temperatures=-1"), "--temperatures must be 0 (the MLP), positive, or inf"),
         (("temperature", "cora", "--temperatures", "nan"), "--temperatures must be 0 (the MLP), positive, or inf"),
         (("temperature", "cora", "--L", "1.5"), "--L must be whole numbers with commas between them"),
-        (("temperature", "cora", "--L=-1"), "--L must be at least 0, the longest path length, got -1"),
+        (("temperature", "cora", "--L=-1"), "--L must be at least 0, got -1"),
         (("temperature", "cora", "--alpha", "0.5"), "alpha must be a number of at least 1"),
         (("temperature", "cora", "--trials", "0"), "--trials must be at least 1, got 0"),
         (("temperature", "cora", "--plot", "t.xyz"), "--plot must end in"),

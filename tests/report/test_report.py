@@ -10,7 +10,8 @@ from test_results import make
 
 from panconv.experiments import cells
 from panconv.ranking import Point
-from panconv.report import summary, write_report
+from panconv.report import figures, summary, write_report
+from panconv.report.page import page as html
 from panconv.results import Results
 from panconv.zoo.records import Records
 
@@ -44,7 +45,7 @@ def baselines():
 
 
 def trained(job, **outcome):
-    return make(**vars(job), **outcome)
+    return make(**vars(job), **{"path_weights": [[0.0, 1.0, 1.0][: job.L + 1]] * 2, **outcome})
 
 
 def test_cells_are_means_of_the_right_trainings():
@@ -220,3 +221,16 @@ def test_in_the_dark(page, browser):
     assert browser.execute_script("return getComputedStyle(document.body).backgroundColor") == "rgb(15, 20, 26)"
     ink = browser.execute_script("return document.getElementById('figure2').layout.font.color")
     assert ink == browser.execute_script("return getComputedStyle(document.body).color")
+
+
+def test_trainings_that_turned_nan_are_told_from_the_others():
+    jobs = cells.pan_jobs("cora", 3)
+    lost = trained(jobs[0], best_epoch=0, val_loss=[], val_accuracy=[])  # never had a finite loss
+    late = trained(jobs[1], best_epoch=1, val_loss=[0.5, None, None], path_weights=[[None, 1.0, 1.0]] * 2)
+    well = trained(jobs[2])
+    assert figures.band([lost, late, well], "val_loss", 2.0)[1] == [1.5, 1.0, 1.2]
+    assert figures.band([lost, late], "val_loss", 1.0)[0] == [1]
+    assert summary.cell([late, well], None).path_weights[0] == [0.0, 1.0, 1.0]
+    assert summary.figure2([lost, late]) == {"PAN": [late]}
+    assert summary.figure2([lost]) == {}
+    assert "Table 1" in html([lost, late, well])

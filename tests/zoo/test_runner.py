@@ -52,6 +52,15 @@ def test_accuracy_is_that_of_the_nodes_it_says():
     assert blind.test_accuracy is None
 
 
+def test_a_setting_that_the_method_does_not_have_is_refused_before_the_training(monkeypatch, tmp_path):
+    monkeypatch.setattr(runner, "trainer", lambda _: pytest.fail("it is trained"))
+    with pytest.raises(ValueError, match="'hiden' is no setting of this method"):
+        runner.run(tasks(0, settings={**TASK.settings, "hiden": 8}), Records(tmp_path))
+    with pytest.raises(ValueError, match=r"lr must be like 0\.01, got 'fast'"):
+        runner.run(tasks(0, settings={**TASK.settings, "lr": "fast"}), Records(tmp_path))
+    assert not list(tmp_path.iterdir())
+
+
 def test_what_has_a_record_is_not_trained_again(tmp_path):
     calls = []
 

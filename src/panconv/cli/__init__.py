@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import os
+import re
 import sys
 import warnings
+from collections.abc import Sequence
 from importlib.metadata import version
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 
+from panconv.cli.common import one_line
 from panconv.cli.grid import grid
 from panconv.cli.operators import operators
 from panconv.cli.report import report
@@ -43,24 +47,42 @@ app.command()(data)
 _UsageError: Any = typer.BadParameter.__bases__[0]
 
 
-def main() -> None:
-    """The program: a user's mistake is one line on standard error and exit code 2."""
-    warnings.showwarning = lambda message, *_, **__: print(f"panconv: {message}", file=sys.stderr)
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """The program: whatever goes wrong, by a user's mistake or the machine's, is one line and an exit code.
+
+    Args:
+        arguments: as they are typed after `panconv`; None for those of the process.
+    """
+    warnings.showwarning = lambda message, *_, **__: print(f"panconv: {one_line(str(message))}", file=sys.stderr)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a terminal without ±, a path that is no text
     try:
-        sys.exit(app(standalone_mode=False) or 0)
-    except typer.Abort:
+        sys.exit(app(arguments, standalone_mode=False) or 0)
+    except (typer.Abort, KeyboardInterrupt):
         sys.exit(130)
     except _UsageError as error:
         _refuse(error.format_message(), error)
+    except RecursionError as error:
+        _refuse("something is nested too deep to be read", error)
+    except (MemoryError, RuntimeError) as error:
+        if isinstance(error, RuntimeError) and not _is_of_memory(error):
+            raise  # a mistake of ours: whoever reports it needs to see where
+        asked = re.search(r"allocate ([\d.]+ ?\w*)", str(error))
+        _refuse("there is not enough memory for this" + (f": {asked[1]} in one piece" if asked else ""), error)
     except (ValueError, TypeError, OSError) as error:
-        _refuse(str(error), error)
+        _refuse(str(error) or type(error).__name__, error)
 
 
-def _refuse(message: str, error: Exception) -> None:
+def _is_of_memory(error: RuntimeError) -> bool:
+    """Whether torch could not have the memory it asked for, for which it has no exception of its own on a CPU."""
+    return type(error).__name__ == "OutOfMemoryError" or "can't allocate memory" in str(error)
+
+
+def _refuse(message: str, error: BaseException) -> NoReturn:
     if os.environ.get("PANCONV_DEBUG"):
         raise error
     if message:  # without one, the help was asked for and shown
-        print(f"panconv: {' '.join(message.split())}", file=sys.stderr)
+        print(f"panconv: {one_line(message)}", file=sys.stderr)
     sys.exit(2 if message else 0)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import sys
 from collections.abc import Iterator
@@ -12,8 +13,10 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.text import Text
 
 from panconv.files import check_writable, replacing
+from panconv.jsonl import strict
 from panconv.zoo.registry import METHODS
 
 if TYPE_CHECKING:
@@ -21,8 +24,36 @@ if TYPE_CHECKING:
     from panconv.train import Progress as Epoch
     from panconv.zoo.runner import Step as ZooStep
 
-out = Console()
 PLOTS = (".png", ".svg", ".pdf")
+_LONGEST_NAME = 200  # bytes of a file's name: a system takes 255, and while it is written it has a longer one
+LONGEST = 10_000  # path length
+_MOST = 1_000_000  # of whatever is counted on the command line
+
+
+def console(stderr: bool = False) -> Console:
+    """A console that prints what it is given: no [markup] and no :emoji:, which a user's own names may look like."""
+    return Console(stderr=stderr, markup=False, emoji=False)
+
+
+def words() -> TextColumn:
+    """What a bar says: the description of its task, as it is."""
+    return TextColumn("{task.description:<8}", markup=False)
+
+
+def bold(text: str, rest: str = "") -> Text:
+    return Text.assemble((text, "bold"), rest)
+
+
+def dim(text: str, rest: str = "") -> Text:
+    return Text.assemble((text, "dim"), rest)
+
+
+def one_line(text: str) -> str:
+    """A text on one line, without what a terminal would take for a command."""
+    return "".join(each if each.isprintable() else repr(each)[1:-1] for each in " ".join(text.split()))
+
+
+out = console()
 
 
 class Bar:
@@ -31,12 +62,12 @@ class Bar:
     def __init__(self) -> None:
         self._bar = Progress(
             SpinnerColumn(),
-            TextColumn("{task.description:<8}"),
+            words(),
             BarColumn(bar_width=16),
             MofNCompleteColumn(),
             TextColumn("epochs · val. loss {task.fields[loss]} · {task.fields[running]} running ·"),
             TimeElapsedColumn(),
-            console=Console(stderr=True),
+            console=console(stderr=True),
         )
         self._tasks: dict[str, object] = {}
 
@@ -59,9 +90,9 @@ class Batches:
         self._bar = Progress(
             SpinnerColumn(),
             BarColumn(bar_width=20),
-            TextColumn("{task.description}"),
+            words(),
             TimeElapsedColumn(),
-            console=Console(stderr=True),
+            console=console(stderr=True),
         )
         self._task = self._bar.add_task("", total=total)
         self._total, self._done, self._current = total, 0, 0
@@ -84,11 +115,11 @@ class Batches:
             return
         self._bar.start()
         now = self._done + self._current * done
-        words = f"{what}, {self._current} trial{'s' * (self._current > 1)}; {self._total - int(now)} left"
+        text = f"{what}, {self._current} trial{'s' * (self._current > 1)}; {self._total - int(now)} left"
         elapsed = self._bar.tasks[0].elapsed or 0.0
         if now > 0.02 * self._total:
-            words += f", {elapsed * (self._total / now - 1):.0f} s to go"
-        self._bar.update(self._task, completed=now, description=words)
+            text += f", {elapsed * (self._total / now - 1):.0f} s to go"
+        self._bar.update(self._task, completed=now, description=text)
 
     def stop(self) -> None:
         if self._bar.live.is_started:
@@ -130,15 +161,22 @@ def check_outputs(plot: Path | None, *others: Path | None) -> None:
         raise ValueError(f"--plot must end in {', '.join(PLOTS)}, got {str(plot)!r}")
     for path in (plot, *others):
         if path is not None:
+            if len(os.fsencode(path.name)) > _LONGEST_NAME:
+                raise ValueError(f"cannot write {path}: its name is longer than {_LONGEST_NAME} bytes; name it shorter")
             check_writable(path)
 
 
 def write_json(path: Path | None, content: object, what: str) -> None:
-    """Writes a file for machines, where one was asked for."""
+    """Writes a file for machines, where one was asked for; a number that is not finite is null."""
     if path is not None:
         with replacing(path) as temporary:
-            temporary.write_text(json.dumps(content, indent=2) + "\n")
-        out.print(f"{what}: {path}")
+            temporary.write_text(json.dumps(strict(content), indent=2, allow_nan=False) + "\n")
+        say(what, path)
+
+
+def say(what: str, path: Path, more: str = "") -> None:
+    """Tells where something was written."""
+    out.print(f"{what}: {one_line(str(path))}{more}")
 
 
 def canonical(name: str) -> str:
@@ -147,14 +185,31 @@ def canonical(name: str) -> str:
 
     if name.lower() in DATASETS:
         return name.lower()
-    path = Path(name).expanduser()  # a record must not depend on where the command was typed
+    try:
+        path = Path(name).expanduser()  # a record must not depend on where the command was typed
+    except RuntimeError as error:
+        raise ValueError(f"{name!r} cannot be found: {error} Write the folder out") from None
     return str(path.resolve()) if path.exists() or (path.parent.is_dir() and "/" in name) else name
 
 
 def title(name: str) -> str:
+    """A graph's name, as it is printed."""
     from panconv.data import DATASETS
 
-    return DATASETS[name].title if name in DATASETS else Path(name).name
+    return DATASETS[name].title if name in DATASETS else one_line(Path(name).name)
+
+
+def drawn(name: str) -> str:
+    """A graph's name as a plot takes it, where $ would begin a formula."""
+    return title(name).replace("$", r"\$")
+
+
+def check_count(value: int, option: str, least: int = 1, most: int = _MOST) -> None:
+    """Refuses a count that nothing could be done with, or that would never end."""
+    if value < least:
+        raise ValueError(f"{option} must be at least {least}, got {value}")
+    if value > most:
+        raise ValueError(f"{option} must be at most {most:,}, got {value}")
 
 
 def numbers(text: str, option: str) -> list[float]:

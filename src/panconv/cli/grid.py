@@ -10,13 +10,17 @@ from rich import box
 from rich.table import Table
 
 from panconv.cli.common import (
+    LONGEST,
     Batches,
     canonical,
+    check_count,
     check_device,
     check_outputs,
     command_line,
+    drawn,
     numbers,
     out,
+    say,
     stopping,
     title,
     whole_numbers,
@@ -63,9 +67,8 @@ def grid(
     from panconv.validation import checked_length
 
     checked_method(method)
-    checked_length(L)
-    if trials < 1:
-        raise ValueError(f"--trials must be at least 1, got {trials}")
+    check_count(checked_length(L), "--L", 0, LONGEST)
+    check_count(trials, "--trials")
     check_device(device)
     check_outputs(plot, json_file)
     store = Results(results)
@@ -81,6 +84,7 @@ def grid(
         tied = [] if tie is None else whole_numbers(tie, "--tie")
         layers = how["layers"] if per_layer else None
         points = grid_points(numbers(values, "--values") if values else [], L, tie=tied, layers=layers)
+    check_count(len(points) * trials, "the number of trainings, points times --trials,", 0)
     done = {run.job().key() for run in store.read()}
     jobs = (Job(name, method, w, L, how, seed + t).key() for w in points for t in range(trials))
     bar = Batches(sum(key not in done for key in jobs))
@@ -102,8 +106,8 @@ def grid(
     if plot is not None:
         from panconv.experiments.heat import heat_map
 
-        heat_map(found, f"{title(name)}, method {method}: validation accuracy (%), {trials} trials a point", plot)
-        out.print(f"heat map: {plot}")
+        heat_map(found, f"{drawn(name)}, method {method}: validation accuracy (%), {trials} trials a point", plot)
+        say("heat map", plot)
     write_json(json_file, [vars(point) for point in found], "points")
 
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich import box
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TimeElapsedColumn
 from rich.table import Table
+from rich.text import Text
 
-from panconv.cli.common import check_device, check_outputs, out, title, write_json
+from panconv.cli.common import check_count, check_device, check_outputs, console, out, title, words, write_json
 
 if TYPE_CHECKING:
     from panconv.experiments.operators.table import Cell
@@ -42,22 +42,23 @@ def operators(
     from panconv.experiments.operators.models import MODELS
     from panconv.experiments.operators.table import Step
 
+    check_count(trials, "--trials")
     check_device(device)
     check_outputs(None, json_file)
     bar = Progress(
         SpinnerColumn(),
         BarColumn(bar_width=20),
         MofNCompleteColumn(),
-        TextColumn("{task.description}"),
+        words(),
         TimeElapsedColumn(),
-        console=Console(stderr=True),
+        console=console(stderr=True),
     )
     task = bar.add_task("", total=None)
 
     def show(step: Step) -> None:
         bar.start()
-        words = f"{title(step.dataset)}, {MODELS[step.model].title}: {step.what}"
-        bar.update(task, total=step.total, completed=step.done, description=words)
+        text = f"{title(step.dataset)}, {MODELS[step.model].title}: {step.what}"
+        bar.update(task, total=step.total, completed=step.done, description=text)
 
     try:
         cells = run(
@@ -85,7 +86,7 @@ def _show(cells: list[Cell], titles: dict[str, str]) -> None:
     found = {(cell.model, cell.dataset): cell for cell in cells}
     datasets, models = (list(dict.fromkeys(getattr(cell, key) for cell in cells)) for key in ("dataset", "model"))
     trials = len(cells[0].usual)
-    out.print(f"\nTest accuracy (%), {trials} trial{'s' * (trials > 1)}: usual operator, [bold]M[/bold], difference")
+    out.print(f"\nTest accuracy (%), {trials} trial{'s' * (trials > 1)}: usual operator, M, difference")
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
     table.add_column("model", no_wrap=True)
     for name in datasets:
@@ -104,9 +105,9 @@ def _show(cells: list[Cell], titles: dict[str, str]) -> None:
     out.print(chosen)
 
 
-def _words(cell: Cell) -> str:
+def _words(cell: Cell) -> Text:
     usual, met = (f"{100 * statistics.fmean(values):.1f}{_spread(values)}" for values in (cell.usual, cell.met))
-    return f"{usual} [bold]{met}[/bold] {100 * cell.difference:+.1f}"
+    return Text.assemble(f"{usual} ", (met, "bold"), f" {100 * cell.difference:+.1f}")
 
 
 def _spread(values: list[float]) -> str:

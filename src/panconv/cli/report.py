@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from panconv.cli.common import out
+from panconv.cli.common import check_outputs, say
 
 
 def report(
@@ -17,4 +17,5 @@ def report(
     """Write one HTML page about the results: tables, figures and commands, ours beside the paper's."""
     from panconv.report import write_report
 
-    out.print(f"report: {write_report(results, page)}")
+    check_outputs(None, page)
+    say("report", write_report(results, page))

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich import box
 from rich.table import Table
+from rich.text import Text
 
-from panconv.cli.common import Batches, check_device, command_line, out, stopping
+from panconv.cli.common import Batches, bold, check_count, check_device, command_line, dim, out, say, stopping
 from panconv.experiments import baselines
 from panconv.experiments.cells import EXPERIMENTS, missing
 from panconv.experiments.paper import GRAPHS
@@ -52,8 +53,7 @@ def reproduce(
     chosen = list(dict.fromkeys(name.strip().lower() for name in datasets.split(",")))
     if unknown := [name for name in chosen if name not in GRAPHS]:
         raise ValueError(f"--datasets names {unknown[0]!r}, which is not one of {', '.join(GRAPHS)}")
-    if trials < 1:
-        raise ValueError(f"--trials must be at least 1, got {trials}")
+    check_count(trials, "--trials")
     from panconv.experiments import reproduce as experiments
     from panconv.report import summary
     from panconv.report.figure2 import draw
@@ -68,6 +68,7 @@ def reproduce(
         raise ValueError(
             f"--met goes with table1, table2 and all, not with {'random splits' if random_splits else what}"
         )
+    check_count(random_splits, "--random-splits", 0)
     if random_splits:
         _splits(what, store, records, random_splits, chosen, methods, quick, device)
         return
@@ -106,12 +107,12 @@ def reproduce(
 
             for ending in ("png", "svg"):
                 draw_figure1(L, store.folder / f"figure1.{ending}")
-            out.print(f"Figure 1: {store.folder / 'figure1.png'}, .svg (L = {L})")
+            say("Figure 1", store.folder / "figure1.png", f", .svg (L = {L})")
         elif experiment == "figure2":
             figure = summary.figure2(runs)
             for ending in ("png", "svg"):
                 draw(figure, store.folder / f"figure2.{ending}")
-            out.print(f"Figure 2: {store.folder / 'figure2.png'}, .svg\n{summary.convergence_line(figure)}")
+            say("Figure 2", store.folder / "figure2.png", f", .svg\n{summary.convergence_line(figure)}")
         elif experiment == "table3":
             _show(experiment, summary.table3(runs), chosen)
         else:
@@ -120,7 +121,7 @@ def reproduce(
             _show_on_m(rows, chosen)
             _show_count(rows)
             for path in draw_all(rows, chosen, store.folder) if experiment == "table2" else ():
-                out.print(f"Ranked: {path}, .svg")
+                say("Ranked", path, ", .svg")
 
 
 def _baselines(wanted: Sequence[str], methods: str | None) -> list[str]:
@@ -181,7 +182,7 @@ def _splits(
             ahead = "" if row.name == "PAN" else f"{row.behind:+.1f} ± {row.behind_std:.1f}"
             wins = f"{row.splits}" if row.name == "PAN" else f"{row.wins} of {row.splits}"
             on_public = "-" if row.public is None else f"{row.public:.1f}"
-            table.add_row(row.name, f"[bold]{row.mean:.1f}[/bold] ± {row.std:.1f}", ahead, wins, on_public)
+            table.add_row(row.name, bold(f"{row.mean:.1f}", f" ± {row.std:.1f}"), ahead, wins, on_public)
         out.print(table)
 
 
@@ -200,11 +201,11 @@ def _show_on_m(rows: Sequence[Row], datasets: list[str]) -> None:
     out.print(table)
 
 
-def _on_m_words(cell: OnM | None) -> str:
+def _on_m_words(cell: OnM | None) -> Text:
     if cell is None:
-        return "[dim]not run[/dim]"
+        return dim("not run")
     spreads = [f"±{spread:.1f}" if cell.trials > 1 else "" for spread in (cell.std, cell.change_std)]
-    return f"[bold]{cell.mean:.1f}[/bold]{spreads[0]} {signed(cell.change)}{spreads[1]}"
+    return bold(f"{cell.mean:.1f}", f"{spreads[0]} {signed(cell.change)}{spreads[1]}")
 
 
 def _show_count(rows: Sequence[Row]) -> None:
@@ -229,11 +230,11 @@ def _show(experiment: str, rows: list[Row], datasets: list[str]) -> None:
     out.print(table)
 
 
-def _words(cell: Cell) -> str:
+def _words(cell: Cell) -> Text:
     paper = "   -" if cell.paper is None else f"{cell.paper:.1f}"
     if cell.mean is None:
-        return f"[dim]not run[/dim]  {paper}      "
+        return dim("not run", f"  {paper}      ")
     spread = f"±{cell.std:.1f}" if cell.trials > 1 else ""
     if cell.difference is None:
-        return f"[bold]{cell.mean:.1f}[/bold]{spread} {paper}      "
-    return f"[bold]{cell.mean:.1f}[/bold]{spread} {paper} " + f"{signed(cell.difference)}{'▼' if cell.below else ' '}"
+        return bold(f"{cell.mean:.1f}", f"{spread} {paper}      ")
+    return bold(f"{cell.mean:.1f}", f"{spread} {paper} {signed(cell.difference)}{'▼' if cell.below else ' '}")

@@ -7,11 +7,25 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich import box
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, TimeElapsedColumn
 from rich.table import Table
 
-from panconv.cli.common import canonical, check_device, check_outputs, command_line, numbers, out, title, write_json
+from panconv.cli.common import (
+    LONGEST,
+    canonical,
+    check_count,
+    check_device,
+    check_outputs,
+    command_line,
+    console,
+    drawn,
+    numbers,
+    out,
+    say,
+    title,
+    words,
+    write_json,
+)
 
 if TYPE_CHECKING:
     from panconv.experiments.spectrum import Spectrum
@@ -41,12 +55,13 @@ def spectrum(
     from panconv.met import MET
     from panconv.methods import check_similar
     from panconv.paths import Walks
-    from panconv.validation import checked_count, checked_length
+    from panconv.validation import checked_length
     from panconv.weights import in_words
 
     check_similar(method)
-    weights = [1.0] * (checked_length(L) + 1) if k is None else numbers(k, "--k")
-    checked_count(starts, "--starts")
+    check_count(checked_length(L), "--L", 0, LONGEST)
+    weights = [1.0] * (L + 1) if k is None else numbers(k, "--k")
+    check_count(starts, "--starts")
     check_device(device)
     check_outputs(plot, json_file)
     name = canonical(graph)
@@ -55,16 +70,16 @@ def spectrum(
     M = MET(Walks(adj, L), weights, method)
     from panconv.experiments.spectrum import draw_spectra, spectra
 
-    columns = (TextColumn("{task.description}"), BarColumn(bar_width=20), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    columns = (words(), BarColumn(bar_width=20), TimeElapsedColumn())
+    with Progress(*columns, console=console(stderr=True), transient=True) as bar:
         task = bar.add_task(f"two spectra of {data.num_nodes:,} nodes", total=2 * starts)
         found = spectra(M, adj, starts, lambda done: bar.advance(task, done))
     count = int(adj.components.max()) + 1
     parts = "connected" if count == 1 else f"{count:,} components"
     _show(found, f"{title(name)}: {data.num_nodes:,} nodes, {parts}, k(n) = {in_words(weights)}")
     if plot is not None:
-        draw_spectra(found, f"{title(name)}: {data.num_nodes:,} nodes", plot)
-        out.print(f"spectra: {plot}")
+        draw_spectra(found, f"{drawn(name)}: {data.num_nodes:,} nodes", plot)
+        say("spectra", plot)
     record = {"graph": name, "method": method, "L": L, "k": weights, "command": command_line()}
     write_json(json_file, {**record, "spectra": [each.plain() for each in found]}, "values")
 
@@ -84,8 +99,8 @@ def _show(found: list[Spectrum], heading: str) -> None:
         "near_zero": "share within 0.01 of 0",
     }
     all_numbers = [each.numbers() for each in found]
-    for key, words in rows.items():
-        table.add_row(words, *(_cell(key, each) for each in all_numbers))
+    for key, label in rows.items():
+        table.add_row(label, *(_cell(key, each) for each in all_numbers))
     out.print(table)
     if not all(each.exact for each in found):
         out.print("mean, smallest and shares: from the density, by stochastic Lanczos quadrature")

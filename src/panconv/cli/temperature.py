@@ -11,13 +11,17 @@ from rich import box
 from rich.table import Table
 
 from panconv.cli.common import (
+    LONGEST,
     Batches,
     canonical,
+    check_count,
     check_device,
     check_outputs,
     command_line,
+    drawn,
     numbers,
     out,
+    say,
     stopping,
     title,
     whole_numbers,
@@ -25,7 +29,8 @@ from panconv.cli.common import (
 )
 
 if TYPE_CHECKING:
-    from panconv.experiments.temperature import Landing, Sweep
+    from panconv.experiments.landings import Landing
+    from panconv.experiments.temperature import Sweep
 
 
 def temperature(
@@ -58,13 +63,13 @@ def temperature(
 
     checked_method(method)
     Ls, Ts = whole_numbers(lengths, "--L"), numbers(temperatures, "--temperatures")
-    if min(Ls) < 0:
-        raise ValueError(f"--L must be at least 0, the longest path length, got {min(Ls)}")
+    for L in Ls:
+        check_count(L, "--L", 0, LONGEST)
     if not all(T >= 0 for T in Ts):
         raise ValueError(f"--temperatures must be 0 (the MLP), positive, or inf (the limit), got {temperatures!r}")
     PowerLaw(1, alpha)  # refuses what is no exponent
-    if trials < 1:
-        raise ValueError(f"--trials must be at least 1, got {trials}")
+    check_count(trials, "--trials")
+    check_count(len(Ls) * len(Ts) * trials, "the number of trainings, lengths times --temperatures times --trials,")
     check_device(device)
     check_outputs(plot, json_file)
     store = Results(results)
@@ -87,8 +92,8 @@ def temperature(
         )
     _show(found, f"{title(name)}, method {method}, E(n) = n^{alpha:g}", trials)
     if plot is not None:
-        draw_sweep(found, f"{title(name)}, method {method}, E(n) = n^{alpha:g}, {trials} trials a point", plot)
-        out.print(f"plot: {plot}")
+        draw_sweep(found, f"{drawn(name)}, method {method}, E(n) = n^{alpha:g}, {trials} trials a point", plot)
+        say("plot", plot)
     write_json(json_file, found.plain(), "points")
 
 
@@ -120,7 +125,10 @@ def _landings(landings: list[Landing]) -> Table:
     for column in ("L", "from T", *(f"layer {i + 1}" for i in range(layers)), "val. (%)", "test (%)"):
         table.add_column(column, justify="right", no_wrap=True)
     for each in landings:
-        cells = [f"{T:.2f} ×/÷ {math.exp(s):.2f}" for T, s in zip(each.temperatures, each.spreads, strict=True)]
+        cells = [
+            "not finite" if T is None or s is None else f"{T:.2f} ×/÷ {math.exp(min(s, 99)):.2f}"
+            for T, s in zip(each.temperatures, each.spreads, strict=True)
+        ]
         accuracy = f"{100 * each.test_accuracy:.1f} ± {100 * each.std:.1f}"
         table.add_row(str(each.L), f"{each.start:g}", *cells, f"{100 * each.val_accuracy:.1f}", accuracy)
     return table

@@ -9,7 +9,7 @@ import typer
 from rich import box
 from rich.table import Table
 
-from panconv.cli.common import canonical, check_outputs, out, title, write_json
+from panconv.cli.common import LONGEST, canonical, check_count, check_outputs, drawn, out, say, title, write_json
 
 QUANTITIES = {
     "log_partition": "log Z",
@@ -45,7 +45,8 @@ def thermodynamics(
         raise ValueError(f"--temperature must be positive and finite, got {temperature:g}")
     if paths == "effective":
         raise ValueError("--paths must be walks, shortest or self_avoiding: graphs that are read here have no weights")
-    law = PowerLaw(checked_length(L), alpha, temperature, trained=False)
+    check_count(checked_length(L), "--L", 0, LONGEST)
+    law = PowerLaw(L, alpha, temperature, trained=False)
     checked_method(method)
     check_outputs(plot, json_file)
     name = canonical(graph)
@@ -68,6 +69,6 @@ def thermodynamics(
     if plot is not None:
         from panconv.experiments.localisation import draw_localisation
 
-        draw_localisation(M, heading, plot)
-        out.print(f"plot: {plot}")
+        draw_localisation(M, heading.replace(title(name), drawn(name)), plot)
+        say("plot", plot)
     write_json(json_file, {key: values.tolist() for key, values in found.items()}, "nodes")

@@ -16,13 +16,18 @@ from rich import box
 from rich.table import Table
 
 from panconv.cli.common import (
+    LONGEST,
     Bar,
+    bold,
     canonical,
+    check_count,
     check_device,
     check_outputs,
     command_line,
+    drawn,
     numbers,
     out,
+    say,
     stopping,
     title,
     write_json,
@@ -100,10 +105,12 @@ def train(
     checked_method(method)
     kind, fixed = _weights(method, weights, k)
     L = checked_length((len(fixed) - 1 if fixed else 2) if L is None else L)
-    if trials < 1:
-        raise ValueError(f"--trials must be at least 1, got {trials}")
+    check_count(L, "--L", 0, LONGEST)
+    check_count(trials, "--trials")
     check_device(device)
     names = list(dict.fromkeys(map(canonical, graphs)))
+    if (save or plot) and len({Path(name).name for name in names}) < len(names):
+        raise ValueError("--save and --plot go by the names of the graphs, and two are alike: train them one by one")
     models = _model_files(save, names, json_file)
     check_outputs(plot, json_file, *models.values())
     store = None if results is None else Results(results)
@@ -130,7 +137,7 @@ def train(
     records = [_record(runs, kind, fixed) for runs, _ in done.values()]
     _show(records)
     if store is not None and not failures:
-        out.print(f"records: {store.folder}")
+        say("records", store.folder)
     _write_outputs(done, records, json_file, plot, models, failures)
     if failures:
         raise ValueError("; ".join(failures))
@@ -151,12 +158,12 @@ def _write_outputs(
         write_json(json_file, {"panconv": version("panconv"), "runs": records}, "results")
     if plot is not None:
         with _noting(failures):
-            learning_curves({title(name): result.history for name, (_, result) in done.items()}, plot)
-            out.print(f"learning curves: {plot}")
+            learning_curves({drawn(name): result.history for name, (_, result) in done.items()}, plot)
+            say("learning curves", plot)
     for name, file in models.items():
         with _noting(failures):
             done[name][1].best().save(file)
-            out.print(f"model: {file}", markup=False)
+            say("model", file)
 
 
 @contextmanager
@@ -180,8 +187,6 @@ def _model_files(save: Path | None, names: list[str], json_file: Path | None) ->
         raise ValueError(f"--save must be a folder where there are several graphs, got {save}")
     else:
         files = {name: file_of(save / Path(name).name) for name in names}
-    if len(set(files.values())) < len(files):
-        raise ValueError("--save has one folder for each name of a graph: train graphs of the same name one by one")
     below = () if json_file is None else json_file.parents
     if any(json_file in (file, *file.parents) or file in below for file in files.values()):
         raise ValueError(f"--json and --save cannot share {json_file}: one is a file, the other a folder")
@@ -219,7 +224,7 @@ def _record(runs: list[Run], kind: str, fixed: list[float] | None) -> dict[str, 
         "mean": summed.mean,
         "std": summed.std if len(runs) > 1 else None,
         "paper": summed.paper,
-        "val_accuracy": [100 * run.val_accuracy[run.best_epoch - 1] for run in runs],
+        "val_accuracy": [100 * run.val_accuracy[run.best_epoch - 1] if run.best_epoch else None for run in runs],
         "best_epoch": [run.best_epoch for run in runs],
         "stopped_epoch": [len(run.val_loss) for run in runs],
         "path_weights": summed.path_weights,
@@ -239,12 +244,13 @@ def _show(records: list[dict[str, Any]]) -> None:
         spread = "" if r["std"] is None else f" ± {r['std']:.1f}"
         paper = "-" if r["paper"] is None else f"{r['paper']:.1f}"
         difference = "-" if r["paper"] is None else f"{r['mean'] - r['paper']:+.1f}"
-        validation = sum(r["val_accuracy"]) / trials
+        known = [accuracy for accuracy in r["val_accuracy"] if accuracy is not None]
+        validation = sum(known) / len(known)  # one is known: else there was no model
         shown = 4 if r["L"] < 4 else 3
         k = "\n".join(" ".join(f"{w:.2f}" for w in ws[:shown]) + " …" * (r["L"] >= 4) for ws in r["path_weights"])
         table.add_row(
             title(r["dataset"]),
-            f"[bold]{r['mean']:.1f}[/bold]{spread}",
+            bold(f"{r['mean']:.1f}", spread),
             paper,
             difference,
             f"{validation:.1f}",

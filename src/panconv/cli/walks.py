@@ -7,11 +7,10 @@ from typing import Annotated, Any
 
 import typer
 from rich import box
-from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from panconv.cli.common import canonical, check_outputs, out, title, write_json
+from panconv.cli.common import canonical, check_count, check_outputs, console, drawn, out, say, title, write_json
 
 Graph = Annotated[str, typer.Argument(metavar="GRAPH", help="cora, citeseer, pubmed, or a folder.")]
 Seed = Annotated[int, typer.Option(help="The first trial's seed; the next ones count up.")]
@@ -38,7 +37,7 @@ def links(
     if not 0 < fraction < 1:
         raise ValueError(f"--fraction must be above 0 and below 1, got {fraction}")
     _check(trials, seed, plot, json_file)
-    _at_least(1, steps, "--steps")
+    check_count(steps, "--steps")
 
     from panconv.data import load
     from panconv.experiments.links import BASELINE, link_round, links_figure, mean_and_std
@@ -49,7 +48,7 @@ def links(
     split_links(data, fraction, seed)  # raises before the bar shows
     rounds = [
         link_round(data.edge_index, data.num_nodes, fraction, steps, each)
-        for each in track(range(seed, seed + trials), "splits", console=Console(stderr=True), transient=True)
+        for each in track(range(seed, seed + trials), "splits", console=console(stderr=True), transient=True)
     ]
     curves = mean_and_std(rounds)
     heading = f"{title(name)}: AUC, {100 * fraction:g} % of the links taken out, {trials} trials (Σ: superposed)"
@@ -61,8 +60,8 @@ def links(
     out.print(table)
     out.print(f"common neighbours: {_cell(curves[BASELINE][0])}")
     if plot is not None:
-        links_figure(rounds, f"{title(name)}: link prediction, {trials} splits", plot)
-        out.print(f"plot: {plot}")
+        links_figure(rounds, f"{drawn(name)}: link prediction, {trials} splits", plot)
+        say("plot", plot)
     how = {"graph": name, "fraction": fraction, "steps": steps, "trials": trials, "seed": seed}
     write_json(json_file, how | {"auc": _plain(curves), "rounds": rounds}, "figures")
 
@@ -83,9 +82,9 @@ def communities(
     Example: panconv communities cora --plot communities.png
     """
     _check(trials, seed, plot, json_file)
-    _at_least(0, steps, "--steps")
+    check_count(steps, "--steps", 0)
     if k is not None:
-        _at_least(1, k, "--k")
+        check_count(k, "--k", 1, 2**63 - 1)
 
     from panconv.data import load
     from panconv.experiments.communities import communities_figure, community_round, connected_part, score, summary
@@ -97,7 +96,7 @@ def communities(
     k = checked_k(int(data.y.max()) + 1 if k is None else k, part.adj.num_nodes)
     rounds = [
         community_round(part, k, steps, each)
-        for each in track(range(seed, seed + trials), "k-means", console=Console(stderr=True), transient=True)
+        for each in track(range(seed, seed + trials), "k-means", console=console(stderr=True), transient=True)
     ]
     figures = summary(rounds)
     figures["classes"] = {field: (value, 0.0) for field, value in score(part, part.y)._asdict().items()}
@@ -112,21 +111,16 @@ def communities(
         table.add_row(kind, *(_cell(each, n, exact) for each, n in zip(cells, digits, strict=True)))
     out.print(table)
     if plot is not None:
-        communities_figure(figures, f"{title(name)}: {k} communities, {trials} trials", plot)
-        out.print(f"plot: {plot}")
+        communities_figure(figures, f"{drawn(name)}: {k} communities, {trials} trials", plot)
+        say("plot", plot)
     how = {"graph": name, "k": k, "steps": steps, "trials": trials, "seed": seed, "nodes": part.adj.num_nodes}
     write_json(json_file, how | {kind: _plain(of) for kind, of in figures.items()}, "figures")
 
 
 def _check(trials: int, seed: int, plot: Path | None, json_file: Path | None) -> None:
-    _at_least(1, trials, "--trials")
-    _at_least(0, seed, "--seed")
+    check_count(trials, "--trials")
+    check_count(seed, "--seed", 0, 2**32 - 1)
     check_outputs(plot, json_file)
-
-
-def _at_least(least: int, value: int, option: str) -> None:
-    if value < least:
-        raise ValueError(f"{option} must be at least {least}, got {value}")
 
 
 def _table(heading: str, columns: list[str]) -> Table:

@@ -11,10 +11,23 @@ import typer
 from rich import box
 from rich.table import Table
 
-from panconv.cli.common import Batches, canonical, check_device, check_outputs, command_line, out, stopping, title
+from panconv.cli.common import (
+    Batches,
+    bold,
+    canonical,
+    check_count,
+    check_device,
+    check_outputs,
+    command_line,
+    dim,
+    out,
+    stopping,
+    title,
+)
 from panconv.cli.common import write_json as write
 from panconv.experiments import baselines
 from panconv.experiments.paper import GRAPHS
+from panconv.jsonl import parsed_json
 from panconv.report.standing import signed
 from panconv.zoo.menu import in_words, menu
 from panconv.zoo.notes import NOTES
@@ -54,8 +67,7 @@ def zoo(
     if not graphs:
         _card(name)
         return
-    if trials < 1:
-        raise ValueError(f"--trials must be at least 1, got {trials}")
+    check_count(trials, "--trials")
     if met and not METHODS[name].met:
         raise ValueError(f"--met: M has no place in {METHODS[name].title}; {_with_met()} take it")
     check_device(device)
@@ -102,7 +114,7 @@ def _list(results: Path, json_file: Path | None) -> None:
     for name, method in METHODS.items():
         ran = {dataset: _trials(records, name, dataset) for dataset in GRAPHS}
         status = ", ".join(f"{title(dataset)} {count}" for dataset, count in ran.items() if count)
-        table.add_row(method.title, method.met or "", status or "[dim]not run[/dim]", method.citation)
+        table.add_row(method.title, method.met or "", status or dim("not run"), method.citation)
         rows.append({"name": name, **_plain(name), "trials": ran})
     out.print(table)
     out.print("panconv zoo NAME GRAPH trains one, panconv zoo NAME shows its settings.")
@@ -129,7 +141,7 @@ def _plain(name: str) -> dict[str, Any]:
 def _card(name: str) -> None:
     """One method: where it is from, the paper's figures, and its settings by graph."""
     method = METHODS[name]
-    out.print(f"[bold]{method.title}[/bold]: {method.citation}" + (f"\n{NOTES[name]}" if name in NOTES else ""))
+    out.print(bold(method.title, f": {method.citation}" + (f"\n{NOTES[name]}" if name in NOTES else "")))
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for column in ("setting", *GRAPHS):
         table.add_column(column, justify="left" if column == "setting" else "right")
@@ -151,23 +163,17 @@ def _given(name: str, pairs: list[str]) -> dict[str, Any]:
         key, equals, text = pair.partition("=")
         if not equals:
             raise ValueError(f"--set must be NAME=VALUE, such as lr=0.01, got {pair!r}")
-        given[key] = _value(key, text, known[key]) if key in known else text
-    merged(known, given)  # refuses what it does not have, and what makes no sense
-    return given
+        given[key] = _value(text, known.get(key))
+    changed = merged(known, given)  # refuses what it does not have, and what makes no sense
+    return {key: changed[key] for key in given}
 
 
-def _value(key: str, text: str, like: Any) -> Any:
+def _value(text: str, like: Any) -> Any:
+    """What a text says, where text is not what is asked for."""
     try:
-        value = text if isinstance(like, str) else json.loads(text)
+        return text if isinstance(like, str) else parsed_json(text.encode("utf-8", "replace"))
     except ValueError:
-        value = text
-    if isinstance(like, tuple) and isinstance(value, list):
-        value = tuple(value)
-    number = isinstance(like, (int, float)) and not isinstance(like, bool)
-    fits = isinstance(value, (int, float)) and not isinstance(value, bool) if number else isinstance(value, type(like))
-    if like is not None and (not fits or (isinstance(like, int) and number and value % 1 != 0)):
-        raise ValueError(f"--set {key} must be like {json.dumps(like)}, got {text!r}")
-    return type(like)(value) if number else value
+        return text
 
 
 def _show(name: str, rows: list[tuple[str, str, list[Record]]]) -> None:
@@ -189,7 +195,7 @@ def _show(name: str, rows: list[tuple[str, str, list[Record]]]) -> None:
         table.add_row(
             title(dataset),
             *[operator] * on_m,
-            f"[bold]{statistics.fmean(test):.1f}[/bold]{_spread(test)}",
+            bold(f"{statistics.fmean(test):.1f}", _spread(test)),
             "-" if paper is None else f"{paper:.1f}",
             "-" if paper is None else signed(statistics.fmean(test) - paper),
             *([signed(statistics.fmean(change)) + _spread(change) if records[0].operator else ""] if on_m else []),

@@ -33,6 +33,7 @@ def learning_curves(histories: Mapping[str, Mapping[str, Tensor]], path: Path) -
 
 
 def _band(axis, values: np.ndarray) -> None:  # type: ignore[no-untyped-def]
+    values = np.where(np.isfinite(values), values, np.nan).astype(float)  # a loss may turn infinite
     running = ~np.isnan(values).all(axis=1)
     values, epochs = values[running], np.arange(1, len(values) + 1)[running]
     mean, spread = np.nanmean(values, axis=1), np.nanstd(values, axis=1)

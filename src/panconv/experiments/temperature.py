@@ -6,8 +6,6 @@ a cold and from a hot start, to see where the gradient takes it.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -18,8 +16,10 @@ from typing import Any
 from matplotlib import colormaps
 from matplotlib.figure import Figure
 
+from panconv.experiments.landings import Landing, landing_file, read, write
 from panconv.experiments.settings import settings
 from panconv.files import replacing
+from panconv.jsonl import number_or_null
 from panconv.results import Job, Results, Run
 from panconv.search import Step, run_jobs, train_batch
 from panconv.weights import PowerLaw
@@ -35,20 +35,6 @@ class Point:
     L: int
     temperature: float  # 0 … ∞
     test_accuracy: float  # mean of the trials, 0 … 1
-    std: float
-    val_accuracy: float
-    trials: int
-
-
-@dataclass(frozen=True)
-class Landing:
-    """Where training took T, from one start."""
-
-    L: int
-    start: float
-    temperatures: list[float]  # by layer, the geometric mean of the trials
-    spreads: list[float]  # by layer, the standard deviation of log T
-    test_accuracy: float
     std: float
     val_accuracy: float
     trials: int
@@ -121,21 +107,19 @@ def sweep(
                 callback(Step(i, len(lengths) * len(STARTS), group, progress))
 
         tell(None)
-        kept = None if results is None else results.folder / _landing_name(group)
+        kept = None if results is None else landing_file(results.folder, group)
         if kept is not None and kept.exists():
-            landings.append(Landing(**json.loads(kept.read_text())))
+            landings.append(read(kept))
             continue
         new, result = train_batch(group, device=device, command=command, callback=tell)
         laws = [conv.weights for conv in result.model.layers()]
         logs = [law.log_temperature.tolist() for law in laws if isinstance(law, PowerLaw)]
         test, std, val = _accuracy(new)
-        landing = Landing(
-            L, start, [math.exp(fmean(log)) for log in logs], [pstdev(log) for log in logs], test, std, val, trials
-        )
-        landings.append(landing)
+        means = [_finite(lambda log: math.exp(fmean(log)), log) for log in logs]
+        spreads = [_finite(pstdev, log) for log in logs]
+        landings.append(Landing(L, start, means, spreads, test, std, val, trials))
         if kept is not None:
-            with replacing(kept) as temporary:
-                temporary.write_text(json.dumps(asdict(landing)) + "\n")
+            write(kept, landings[-1])
     return Sweep(points, landings)
 
 
@@ -152,10 +136,16 @@ def how(dataset: str, method: int, epochs: int | None) -> dict[str, Any]:
     return settings(dataset, method).plain() | ({} if epochs is None else {"epochs": epochs})
 
 
-def _landing_name(jobs: Sequence[Job]) -> str:
-    """The file of a trained temperature, beside the records: what decides the outcome is in its name."""
-    digest = hashlib.sha256("".join(job.key() for job in jobs).encode()).hexdigest()[:12]
-    return f"{Path(jobs[0].dataset).name.lstrip('.')}-temperature-{digest}.json"
+def _finite(figure: Callable[[list[float]], float], values: list[float]) -> float | None:
+    """A figure of some values; None where it is not finite."""
+    try:
+        return number_or_null(figure(values))
+    except (
+        OverflowError,
+        ValueError,
+        AttributeError,
+    ):  # the deviation of an infinity is an error, of one kind or other
+        return None
 
 
 def _accuracy(runs: Sequence[Run]) -> tuple[float, float, float]:
@@ -195,13 +185,21 @@ def draw_sweep(found: Sweep, title: str, path: Path) -> None:
     for start, marker in zip(STARTS, ("v", "^"), strict=True):
         chosen = [landing for landing in found.landings if landing.start == start]
         for layer in range(len(chosen[0].temperatures) if chosen else 0):
-            T, spread = [c.temperatures[layer] for c in chosen], [c.spreads[layer] for c in chosen]
-            low = [t - t * math.exp(-s) for t, s in zip(T, spread, strict=True)]
-            high = [t * math.exp(s) - t for t, s in zip(T, spread, strict=True)]
+            places = [(c.L, c.temperatures[layer], c.spreads[layer]) for c in chosen]
+            known = [(L, t, s) for L, t, s in places if t is not None and s is not None]
+            low = [t - t * math.exp(-s) for _, t, s in known]
+            high = [t * math.exp(min(s, 99)) - t for _, t, s in known]
             ink = shades(0.15 + 0.6 * layer)
             label = f"layer {layer + 1}, from T = {start:g}"
             right.errorbar(
-                [c.L for c in chosen], T, (low, high), color=ink, marker=marker, linewidth=1, markersize=5, label=label
+                [L for L, _, _ in known],
+                [t for _, t, _ in known],
+                (low, high),
+                color=ink,
+                marker=marker,
+                linewidth=1,
+                markersize=5,
+                label=label,
             )
     for start in STARTS:
         right.axhline(start, color="0.6", linewidth=0.8, linestyle=":")

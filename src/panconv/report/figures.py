@@ -24,11 +24,16 @@ _LAYOUT = {
 
 
 def band(runs: Sequence[Run], name: str, scale: float) -> tuple[list[int], list[float], list[float]]:
-    """Epochs, means and standard deviations of a curve, over the trials that still ran."""
+    """Epochs, means and standard deviations of a curve, over the trials that still ran; no epoch without a number."""
     curves = [getattr(run, name) for run in runs]
-    epochs = list(range(1, max(map(len, curves)) + 1))
-    at = [[scale * curve[e - 1] for curve in curves if len(curve) >= e] for e in epochs]
-    return epochs, [statistics.fmean(v) for v in at], [statistics.stdev(v) if len(v) > 1 else 0.0 for v in at]
+    at: dict[int, list[float]] = {}
+    for curve in curves:
+        for epoch, value in enumerate(curve, 1):
+            if value is not None:
+                at.setdefault(epoch, []).append(scale * value)
+    epochs = sorted(at)
+    means = [statistics.fmean(at[epoch]) for epoch in epochs]
+    return epochs, means, [statistics.stdev(at[e]) if len(at[e]) > 1 else 0.0 for e in epochs]
 
 
 def curves(figure: dict[str, list[Run]]) -> str:

@@ -27,7 +27,7 @@ def write_report(results: str | Path, out: str | Path) -> Path:
         raise ValueError(f"the results folder {store.folder} holds no results: panconv reproduce table1 makes some")
     check_writable(out)
     with replacing(out) as path:
-        path.write_text(page(runs, records), encoding="utf-8")
+        path.write_text(page(runs, records), encoding="utf-8", errors="backslashreplace")  # a path may be no text
     return out
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -126,9 +127,15 @@ def cell(runs: Sequence[Run], paper: float | None) -> Cell:
         epochs=runs[0].settings["epochs"],
         seconds=sum(run.seconds for run in runs),
         weights=runs[0].weights,
-        path_weights=[[statistics.fmean(k) for k in zip(*layer, strict=True)] for layer in layers],
+        path_weights=[[_mean(k) for k in zip(*layer, strict=True)] for layer in layers],
         command=runs[0].command,
     )
+
+
+def _mean(values: Sequence[float | None]) -> float:
+    """The mean of what was finite; NaN if nothing was."""
+    finite = [value for value in values if value is not None]
+    return statistics.fmean(finite) if finite else math.nan
 
 
 def table3(runs: Sequence[Run]) -> list[Row]:
@@ -164,12 +171,13 @@ def table2(runs: Sequence[Run], records: Sequence[Record] = ()) -> list[Row]:
 
 
 def figure2(runs: Sequence[Run]) -> dict[str, list[Run]]:
-    """The trainings of PAN and GCN on Cora, where there are any."""
+    """The trainings of PAN and GCN on Cora that have a curve, where there are any."""
     curves = {
         "PAN": pick(runs, lambda q: cells.pan_jobs("cora", 1, q)),
         "GCN": pick(runs, lambda q: cells.gcn_jobs(1, q)),
     }
-    return {name: found for name, found in curves.items() if found}
+    drawn = {name: [run for run in found if run.best_epoch] for name, found in curves.items()}
+    return {name: found for name, found in drawn.items() if found}
 
 
 def origins(runs: Sequence[Run], records: Sequence[Record] = ()) -> list[tuple[str, Cell]]:

@@ -2,15 +2,35 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from panconv.jsonl import checked_fields, checked_folder, read_lines, write_lines
+from panconv.jsonl import (
+    FLAG,
+    NATURAL,
+    OBJECT,
+    SECONDS,
+    SHARE,
+    TEXT,
+    WORDS,
+    Rule,
+    Upgrades,
+    check,
+    checked_fields,
+    checked_folder,
+    file_name,
+    is_object,
+    is_share,
+    line_of,
+    or_null,
+    read_lines,
+    write_lines,
+)
+from panconv.zoo.registry import METHODS
+from panconv.zoo.settings import merged
 
 SCHEMA = "panconv-zoo-1"
 SPLITS = ("public", "random")  # the second: a split of its own for each seed
@@ -29,7 +49,7 @@ class Task:
     tested: bool  # whether the test nodes are looked at: not while an operator is chosen
 
     def key(self) -> str:
-        return json.dumps(asdict(self), sort_keys=True)
+        return json.dumps(vars(self), sort_keys=True)
 
     def alike(self) -> str:
         """The key of all tasks that differ by the seed alone."""
@@ -67,31 +87,48 @@ class Records:
 
     def add(self, records: Sequence[Record]) -> None:
         """Adds what was trained together, all or none."""
-        what = "".join(record.task().key() for record in records)
-        one, digest = records[0], hashlib.sha256(what.encode()).hexdigest()[:12]
-        name = f"{one.method}-{Path(one.dataset).name.lstrip('.')}-{digest}.jsonl"
-        write_lines(self.folder / name, SCHEMA, [asdict(record) for record in records])
+        for record in records:
+            check_task(record.task())
+        lines = [line_of(SCHEMA, vars(record), parsed) for record in records]
+        if records:
+            keys = (record.task().key() for record in records)
+            write_lines(self.folder / file_name([records[0].method, records[0].dataset], keys), lines)
+
+
+_TASK: dict[str, Rule] = {
+    "method": TEXT,
+    "dataset": TEXT,
+    "split": Rule(lambda value: isinstance(value, str) and value in SPLITS, f"one of {', '.join(SPLITS)}"),
+    "operator": Rule(or_null(is_object), "an object, or null for the method's own"),
+    "settings": OBJECT,
+    "seed": NATURAL,
+    "tested": FLAG,
+}
+_RECORD: dict[str, Rule] = {
+    **_TASK,
+    "val_accuracy": SHARE,
+    "test_accuracy": Rule(or_null(is_share), "a number between 0 and 1, or null"),
+    "seconds": SECONDS,
+    "device": TEXT,
+    "versions": WORDS,
+    "command": TEXT,
+}
+UPGRADES: Upgrades = {}  # the first schema is the only one
+
+
+def check_task(task: Task) -> None:
+    """Refuses, before it is trained, what would have no readable record, or a setting that the method lacks."""
+    check(vars(task), _TASK, "a training")
+    if task.method in METHODS:
+        known = METHODS[task.method].settings
+        merged(known, {name: value for name, value in task.settings.items() if known.get(name, ...) != value})
 
 
 def parsed(content: Any, where: str) -> Record:
     """A record from its JSON, checked against the schema."""
-    values = checked_fields(content, where, SCHEMA, Record)
-
-    def share(value: Any) -> bool:
-        return isinstance(value, (int, float)) and math.isfinite(value) and 0 <= value <= 1
-
-    right = {
-        "method": isinstance(values["method"], str),
-        "dataset": isinstance(values["dataset"], str),
-        "split": values["split"] in SPLITS,
-        "operator": values["operator"] is None or isinstance(values["operator"], dict),
-        "settings": isinstance(values["settings"], dict),
-        "seed": isinstance(values["seed"], int),
-        "val_accuracy": share(values["val_accuracy"]),
-        "test_accuracy": share(values["test_accuracy"]) if values["tested"] else values["test_accuracy"] is None,
-        "seconds": isinstance(values["seconds"], (int, float)),
-    }
-    for name, is_right in right.items():
-        if not is_right:
-            raise ValueError(f"{where}: {name} does not hold what the schema says, got {values[name]!r:.60}")
+    values = checked_fields(content, where, SCHEMA, Record, UPGRADES)
+    check(values, _RECORD, where)
+    tested = values["tested"]
+    words = "a number between 0 and 1 where tested is true" if tested else "null where tested is false"
+    check(values, {"test_accuracy": Rule(lambda value: (value is not None) == tested, words)}, where)
     return Record(**values)

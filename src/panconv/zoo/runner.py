@@ -20,7 +20,7 @@ from panconv.data import load
 from panconv.random import keys, words
 from panconv.search import versions
 from panconv.transforms import METTransform
-from panconv.zoo.records import Record, Records, Task
+from panconv.zoo.records import Record, Records, Task, check_task
 from panconv.zoo.registry import METHODS, trainer
 
 _SWITCHES = ("walk", "normalize")  # of an operator's fields, those that are settings of a method
@@ -58,6 +58,8 @@ def run(
         train: what trains, for a method that is not of the zoo.
     """
     tasks = list(tasks)
+    for task in tasks if train is None else ():
+        check_task(task)
     found = {} if records is None else {record.task().key(): record for record in records.read()}
     batches = batched([task for task in tasks if task.key() not in found], device)
     for i, batch in enumerate(batches):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
 from typing import Any
@@ -23,23 +24,46 @@ FROM_ZERO = ("context_steps", "fixed", "hops", "label_pairs", "label_steps", "pa
 POSITIVE = ("C", "context_lr", "growth", "lr", "p", "q", "ridge", "threshold")  # other numbers are at least 0
 
 
+_MOST = 10**9  # of a whole number
+
+
 def merged(settings: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
     """Settings with some changed; a name they do not have, or a value that makes no sense, is refused."""
     if odd := [name for name in given if name not in settings]:
-        raise ValueError(f"{odd[0]!r} is no setting of this method: it has {', '.join(settings)}")
-    for name, value in given.items():
-        _check(name, value)
-    return {**settings, **given}
+        raise ValueError(f"{odd[0]!r:.60} is no setting of this method: it has {', '.join(settings)}")
+    return {**settings, **{name: checked(name, value, settings[name]) for name, value in given.items()}}
+
+
+def checked(name: str, value: Any, like: Any) -> Any:
+    """A value that is of the kind of another, and makes sense for that setting."""
+    number = isinstance(like, (int, float)) and not isinstance(like, bool)
+    if isinstance(like, tuple) and isinstance(value, list):
+        value = tuple(value)
+    if number and isinstance(value, (int, float)) and not isinstance(value, bool):
+        if isinstance(like, float) and abs(value) < math.inf:
+            value = float(value) if abs(value) < 1e300 else math.inf  # a whole number may be too large for one
+        elif isinstance(like, int) and isinstance(value, float) and value.is_integer():
+            value = int(value)
+    fits = type(value) is type(like) and (not isinstance(like, tuple) or all(_is_whole(each) for each in value))
+    if not fits:
+        raise ValueError(f"{name} must be like {json.dumps(like, ensure_ascii=False)}, got {value!r:.60}")
+    _check(name, value)
+    return value
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= _MOST
 
 
 def _check(name: str, value: Any) -> None:
     if isinstance(value, str):
         if name in WORDS and value not in WORDS[name]:
-            raise ValueError(f"{name} must be one of {', '.join(map(repr, WORDS[name]))}, got {value!r}")
+            raise ValueError(f"{name} must be one of {', '.join(map(repr, WORDS[name]))}, got {value!r:.60}")
     elif isinstance(value, int) and not isinstance(value, bool):
         least = 0 if name in FROM_ZERO else 1
-        if value < least:
-            raise ValueError(f"{name} must be at least {least}, got {value}")
+        if not least <= value <= _MOST:
+            bound = f"at least {least}" if value < least else f"at most {_MOST:,}"
+            raise ValueError(f"{name} must be {bound}, got {value}")
     elif isinstance(value, float):
         if not math.isfinite(value) or value < 0 or (name in POSITIVE and value == 0):
             raise ValueError(f"{name} must be {'above' if name in POSITIVE else 'at least'} 0 and finite, got {value}")

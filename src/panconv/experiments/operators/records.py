@@ -2,16 +2,36 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from panconv.files import check_writable
-from panconv.jsonl import checked_fields, checked_folder, read_lines, write_lines
+from panconv.jsonl import (
+    FLAG,
+    NATURAL,
+    SECONDS,
+    SHARE,
+    TEXT,
+    WORDS,
+    Rule,
+    Upgrades,
+    check,
+    checked_fields,
+    checked_folder,
+    file_name,
+    is_number,
+    is_object,
+    is_share,
+    line_of,
+    or_null,
+    read_lines,
+    write_lines,
+)
 
 SCHEMA = "panconv-operator-1"
+SETTINGS = ("hidden", "lr", "weight_decay", "decay", "dropout", "epochs", "patience", "heads")
 
 
 @dataclass(frozen=True)
@@ -26,7 +46,7 @@ class Trial:
     tested: bool  # whether the test nodes are looked at: not while an operator is chosen
 
     def key(self) -> str:
-        return json.dumps(asdict(self), sort_keys=True)
+        return json.dumps(vars(self), sort_keys=True)
 
 
 @dataclass(frozen=True)
@@ -53,20 +73,58 @@ class Records:
         self.folder = checked_folder(folder)
         check_writable(self.folder / "new.jsonl")
         self._found: dict[str, Record] = {}
-        for content, where in read_lines(self.folder):
-            record = Record(**checked_fields(content, where, SCHEMA, Record))
-            self._found.setdefault(record.trial().key(), record)
+        self._read()
 
     def get(self, trial: Trial) -> Record | None:
         return self._found.get(trial.key())
 
+    def all(self) -> list[Record]:
+        return list(self._found.values())
+
     def add(self, record: Record) -> None:
+        line_of(SCHEMA, vars(record), parsed)
+        self._read()  # what another process has added since must not be written over
         self._found[record.trial().key()] = record
         name = _file(record)
-        alike = [asdict(each) for each in self._found.values() if _file(each) == name]
-        write_lines(self.folder / name, SCHEMA, alike)
+        alike = [each for each in self._found.values() if _file(each) == name]
+        write_lines(self.folder / name, [line_of(SCHEMA, vars(each), parsed) for each in alike])
+
+    def _read(self) -> None:
+        for content, where in read_lines(self.folder):
+            record = parsed(content, where)
+            self._found.setdefault(record.trial().key(), record)
+
+
+_RECORD: dict[str, Rule] = {
+    "dataset": TEXT,
+    "model": TEXT,
+    "operator": Rule(or_null(is_object), "an object, or null for the usual one"),
+    "settings": Rule(
+        lambda value: is_object(value) and value.keys() == set(SETTINGS), f"an object of {', '.join(SETTINGS)}"
+    ),
+    "seed": NATURAL,
+    "tested": FLAG,
+    "best_epoch": NATURAL,
+    "val_loss": Rule(or_null(is_number), "a number, or null if it was not finite"),
+    "val_accuracy": SHARE,
+    "test_accuracy": Rule(or_null(is_share), "a number between 0 and 1, or null"),
+    "dropped": SHARE,
+    "seconds": SECONDS,
+    "device": TEXT,
+    "versions": WORDS,
+}
+UPGRADES: Upgrades = {}  # the first schema is the only one
+
+
+def parsed(content: Any, where: str) -> Record:
+    """A record from its JSON, checked against the schema."""
+    values = checked_fields(content, where, SCHEMA, Record, UPGRADES)
+    check(values, _RECORD, where)
+    tested = values["tested"]
+    words = "a number between 0 and 1 where tested is true" if tested else "null where tested is false"
+    check(values, {"test_accuracy": Rule(lambda value: (value is not None) == tested, words)}, where)
+    return Record(**values)
 
 
 def _file(record: Record) -> str:
-    what = json.dumps([record.operator, record.settings], sort_keys=True)
-    return f"{record.dataset}-{record.model}-{hashlib.sha256(what.encode()).hexdigest()[:12]}.jsonl"
+    return file_name([record.dataset, record.model], [json.dumps([record.operator, record.settings], sort_keys=True)])
