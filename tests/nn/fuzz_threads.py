@@ -64,7 +64,7 @@ def mixed_up(function: Callable[..., Tensor], cases: list[Case], calls: int, see
         for i in order.tolist():
             try:
                 wrong[thread] += not torch.equal(function(*cases[i].inputs), cases[i].expected)
-            except Exception as error:
+            except Exception as error:  # noqa: PERF203
                 errors.append(f"{type(error).__name__}: {error}")
 
     threads = [threading.Thread(target=work, args=(thread,)) for thread in range(THREADS)]
@@ -148,7 +148,7 @@ def grown(fresh: int, warm: int) -> tuple[int, int]:
             conv(torch.randn(40, 3), edges, torch.rand(200)).sum().backward()
             conv(torch.randn(40, 3), Adjacency.of(edges, num_nodes=40))
         gc.collect()
-        return process.memory_info().rss, sum(isinstance(thing, Tensor) for thing in gc.get_objects())
+        return process.memory_info().rss, sum(issubclass(type(thing), Tensor) for thing in gc.get_objects())
 
     before, after = go(warm), go(fresh)
     return after[0] - before[0], after[1] - before[1]
