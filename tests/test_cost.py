@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from panconv import METHODS, PAN, Adjacency, PANConv, Walks, fit, kernels
+from panconv import METHODS, PAN, Adjacency, PANConv, Walks, fit, kernels, plan
 from panconv.kernels import plain
 from panconv.met import MET
+from panconv.paths.walks import ScaledWalks
 from panconv.weights import weights_from
 
 N, F, L = 2000, 128, 4
@@ -56,15 +57,37 @@ def counted(M, products):
 
 
 # (forward, backward), with trained weights.
-ONCE, ALL_PAIRS = (L, L), (L * (L + 1) // 2, L * (L + 1) // 2)
+ONCE = (L, L)
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_a_product_a_length_and_no_more(graph, directed, products, method):
-    expected = ALL_PAIRS if method == 6 else ONCE
-    assert counted(operator(graph, method), products) == expected
-    assert counted(operator(directed, method), products) == expected
-    assert counted(operator(graph, method, fixed=True), products) == expected
+    assert counted(operator(graph, method), products) == ONCE
+    assert counted(operator(directed, method), products) == ONCE
+    assert counted(operator(graph, method, fixed=True), products) == ONCE
+
+
+def test_method_6_has_the_lengths_side_by_side(graph, products, monkeypatch):
+    M, x = operator(graph, 6), torch.randn(N, F)
+    y, y_t = M @ x, M.T @ x
+    columns = [F * n for n in range(L, 0, -1)]
+    for A, order in ((M, columns), (M.T, columns[::-1])):
+        products.clear()
+        A @ x
+        assert products == order
+    monkeypatch.setattr(plan, "_SIDE_BY_SIDE", 2 * N * F)  # two at a time
+    products.clear()
+    torch.testing.assert_close(M @ x, y)
+    assert products == [2 * F, F, 2 * F, 2 * F, 2 * F, F]
+    torch.testing.assert_close(M.T @ x, y_t)
+
+
+def test_method_6_makes_each_step_of_a_long_walk_once(monkeypatch):
+    long, made, make = 130, [], ScaledWalks.matrix
+    monkeypatch.setattr(ScaledWalks, "matrix", lambda self, n, *a: made.append(n) or make(self, n, *a))
+    M = MET(Walks(torch.tensor([[0, 1, 1, 2, 0, 2], [1, 0, 2, 1, 2, 0]]), long), [1.0] * (long + 1), 6)
+    M @ torch.ones(3)
+    assert len(made) == 2 * long  # with its transpose
 
 
 @pytest.mark.parametrize("method", [m for m in METHODS if m != 6])

@@ -10,7 +10,7 @@ from graphs import TRIANGLE_AND_TAIL, dense_base, graphs
 from hypothesis import given
 from torch_geometric import EdgeIndex
 
-from panconv import Adjacency
+from panconv import Adjacency, ShortestPaths, Walks
 from panconv.testing import assert_gradients, close
 
 DIRECTED = torch.tensor([[0, 1, 1], [1, 2, 2]])
@@ -132,6 +132,17 @@ def test_what_follows_from_a_graph_is_computed_once():
     adj = Adjacency.from_edge_index(TRIANGLE_AND_TAIL)
     assert adj.base("Â") is adj.base("Â")
     assert adj.operands(torch.float32) is adj.operands(torch.float32)
+
+
+def test_what_is_kept_with_a_graph_is_bounded():
+    adj = Adjacency.of(TRIANGLE_AND_TAIL)
+    row = adj.row
+    for L in range(1, 40):
+        for family in (Walks(adj, L), ShortestPaths(adj, min(L, 20))):
+            family.counts()
+    assert len(adj._cache) < 30
+    assert Walks(adj, 39).counts() is Walks(adj, 39).counts()  # the last is there,
+    assert adj.row is row  # and what there is one of
 
 
 def test_copies_and_pickles():

@@ -80,10 +80,12 @@ class SparseRows:
         if torch.compiler.is_compiling() or is_tracked(self.value) or self.value.is_inference():
             return self._pattern.operands(self.value.to(dtype))
         key = dtype, id(self.value), self.value._version  # values changed in place are other values
-        if key not in self._kept:
+        found = self._kept.get(key)
+        if found is None:
             with torch.inference_mode(False), torch.no_grad():
-                self._kept = {key: self._pattern.operands(self.value.to(dtype))}
-        return self._kept[key]
+                found = self._pattern.operands(self.value.to(dtype))
+            self._kept = {key: found}  # another thread may put its own there: neither is lost to the one who made it
+        return found
 
 
 @torch.compiler.disable

@@ -11,9 +11,13 @@ import torch
 from torch import Tensor
 
 from panconv.autodiff import is_differentiating
+from panconv.csr import CSR
 from panconv.paths.family import Terms
 from panconv.paths.walks import ScaledWalks, Walks
 from panconv.series import Series
+from panconv.spmm import spmm
+
+_SIDE_BY_SIDE = 2**20  # values of several lengths of method 6 that go through a step at once: few enough for the caches
 
 
 class Plan(NamedTuple):
@@ -105,8 +109,11 @@ class Plan(NamedTuple):
 
     def _inner(self, x: Tensor) -> Iterator[Tensor]:
         if self.right_varies:
-            # Method 6: each length starts from an x of its own, so the recurrence cannot be shared: L(L+1)/2 products.
-            return (self.family.term(n, _times(r, x)) for n, r in enumerate(self._rights()))
+            # Method 6: each length starts from an x of its own, so the recurrence cannot be shared.
+            starts = (_times(r, x) for r in self._rights())
+            if isinstance(self.family, (Walks, ScaledWalks)):
+                return _apart(self.family, starts)
+            return (self.family.term(n, start) for n, start in enumerate(starts))
         return self.family.terms(x if self.right is None else _times(self.right, x))
 
     def _adjoint_term_by_term(self, y: Tensor) -> Tensor:
@@ -116,11 +123,16 @@ class Plan(NamedTuple):
 
     def _adjoint_of_terms(self, scaled: list[Tensor]) -> Tensor:
         if self.right_varies:
-            nothing: list[Tensor | None] = [None] * len(scaled)
-            parts = [_times(r, self.family.adjoint([*nothing[:n], scaled[n]])) for n, r in enumerate(self._rights())]
-            return torch.stack(parts).sum(0)
+            v = [term for term in scaled if term is not None]  # all of them: no length stands apart
+            return sum_of(map(_times, self._rights(), self._adjoint_apart(v)))
         total = self.family.adjoint(scaled)
         return total if self.right is None else _times(self.right, total)
+
+    def _adjoint_apart(self, v: list[Tensor]) -> Iterator[Tensor]:
+        if isinstance(self.family, (Walks, ScaledWalks)):
+            return _adjoint_apart(self.family, v)
+        nothing: list[Tensor | None] = [None] * len(v)
+        return (self.family.adjoint([*nothing[:n], v[n]]) for n in range(len(v)))
 
     def matrix(self) -> Tensor:
         N = self.family.num_nodes
@@ -142,6 +154,45 @@ class Plan(NamedTuple):
     def _rights(self) -> Sequence[Tensor]:
         assert self.right is not None
         return self.right.unbind(0)
+
+
+def _apart(walks: Walks | ScaledWalks, starts: Iterable[Tensor]) -> Iterator[Tensor]:
+    """G(n)xₙ for the xₙ of n = 0 … L.
+
+    That is L(L+1)/2 products. The lengths that a step still has before them stand side by side, so that each step is
+    made and applied once for all of them, or for as many as `_SIDE_BY_SIDE` values hold.
+    """
+    starts = iter(starts)
+    yield (first := next(starts))
+    at_once = max(1, _SIDE_BY_SIDE // max(1, first.numel()))
+    done = 0
+    while chunk := list(islice(starts, at_once)):
+        block = torch.stack(chunk, 1)  # (N, lengths, …)
+        for n in range(1, done + len(chunk) + 1):
+            block = spmm(*_step(walks, n, block.dtype), block)
+            if n > done:
+                yield block[:, 0]
+                block = block[:, 1:]
+        done += len(chunk)
+
+
+def _adjoint_apart(walks: Walks | ScaledWalks, v: Sequence[Tensor]) -> Iterator[Tensor]:
+    """G(n)ᵀvₙ for n = 0 … L, as many lengths side by side as in `_apart`."""
+    yield v[0]
+    at_once = max(1, _SIDE_BY_SIDE // max(1, v[0].numel()))
+    for start in range(1, len(v), at_once):
+        last = min(start + at_once, len(v)) - 1
+        block = v[last].unsqueeze(1)  # (N, lengths, …)
+        for n in range(last, 0, -1):
+            if start <= n < last:
+                block = torch.cat([v[n].unsqueeze(1), block], 1)
+            a, a_t = _step(walks, n, block.dtype)
+            block = spmm(a_t, a, block)
+        yield from block.unbind(1)
+
+
+def _step(walks: Walks | ScaledWalks, n: int, dtype: torch.dtype) -> tuple[CSR, CSR]:
+    return walks.matrix(n, dtype, False), walks.matrix(n, dtype, True)
 
 
 def sum_of(terms: Iterable[Tensor]) -> Tensor:

@@ -213,7 +213,7 @@ def test_a_graph_is_prepared_once(x, monkeypatch):
     for _ in range(3):
         conv(x, EDGES, trained).sum().backward()
     assert len(made) == 4
-    assert conv._prepared._adj.value.grad_fn is None  # the graph of the backward is let go
+    assert conv._prepared._known.adj.value.grad_fn is None  # the graph of the backward is let go
     close(conv(x, EDGES), fresh_output(conv, x, EDGES))
 
 

@@ -43,9 +43,10 @@ class Dropout(nn.Module):
             x = x.unsqueeze(1) if x.dim() == 2 else x
             one = torch.Size([x.size(0), 1, *x.shape[2:]])
             keys = keys.reshape(-1, *[1] * (x.dim() - 2))
-        if self._position.numel() != one.numel() or self._position.device != x.device:
-            self._position = random.position_hash(one.numel(), x.device)
-        return random.kept(x, self._position.reshape(one), keys, self.p, 1 / (1 - self.p))
+        position = self._position  # once: another thread may replace it
+        if position.numel() != one.numel() or position.device != x.device:
+            position = self._position = random.position_hash(one.numel(), x.device)
+        return random.kept(x, position.reshape(one), keys, self.p, 1 / (1 - self.p))
 
     def extra_repr(self) -> str:
         return f"p={self.p}"

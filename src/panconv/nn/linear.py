@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import torch
@@ -10,6 +11,8 @@ from torch.nn.parameter import UninitializedParameter
 from torch_geometric.nn.inits import glorot
 
 from panconv.features import SparseRows
+
+_first_call = threading.Lock()  # of lazy maps: one thread fixes the width and the start, and the others find them
 
 
 class Linear(nn.Module):
@@ -32,7 +35,7 @@ class Linear(nn.Module):
         if in_channels < 0:
             self.weight = UninitializedParameter()  # type: ignore[assignment]
         else:
-            self.weight = nn.Parameter(torch.empty(self._shape()))
+            self.weight = nn.Parameter(torch.empty(self._shape(in_channels)))
             self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -41,7 +44,7 @@ class Linear(nn.Module):
             glorot(self.weight)
 
     def forward(self, x: Tensor | SparseRows) -> Tensor:
-        if isinstance(self.weight, UninitializedParameter):
+        if self.in_channels < 0:
             self.materialize(x.shape[-1])
         W = self.weight
         if isinstance(x, SparseRows):
@@ -62,15 +65,16 @@ class Linear(nn.Module):
             raise ValueError(f"x must have in_channels = {self.in_channels} columns, got shape {tuple(x.shape)}")
         return SparseRows.of(x) if isinstance(x, Tensor) and x.layout != torch.strided else x
 
-    def _shape(self) -> tuple[int, ...]:
-        return (*([] if self.trials is None else [self.trials]), self.in_channels, self.out_channels)
+    def _shape(self, in_channels: int) -> tuple[int, ...]:
+        return (*([] if self.trials is None else [self.trials]), in_channels, self.out_channels)
 
     def materialize(self, in_channels: int) -> None:
         """Fixes the width of a lazy map; one that has its width keeps it."""
-        if isinstance(self.weight, UninitializedParameter):
-            self.in_channels = in_channels
-            self.weight.materialize(self._shape())
-            self.reset_parameters()
+        with _first_call:
+            if isinstance(self.weight, UninitializedParameter):
+                self.weight.materialize(self._shape(in_channels))
+                self.reset_parameters()
+                self.in_channels = in_channels  # last: it says that the matrix can be used
 
     def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *args: Any) -> None:
         given = state_dict.get(prefix + "weight")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -46,8 +47,16 @@ class Stacked(nn.Module):
         self._held = [base]  # in a list: its own parameters are not ours
         self._dropouts = [module for module in base.modules() if isinstance(module, Dropout)]
         self._keys: Tensor | None = None  # (S, number of dropouts)
+        self._one_at_a_time = _Lock()
 
     def forward(self, *inputs: Any) -> Tensor:
+        """The scores of all trials. Each call puts the trials' parameters into one module: threads take turns."""
+        if torch.compiler.is_compiling():  # which knows no locks
+            return self._scores(*inputs)
+        with self._one_at_a_time:
+            return self._scores(*inputs)
+
+    def _scores(self, *inputs: Any) -> Tensor:
         base = self._held[0].train(self.training)
 
         def one(parameters: list[Tensor], keys: Tensor | None) -> Tensor:
@@ -101,3 +110,19 @@ class Stacked(nn.Module):
     def _apply(self, fn: Any, recurse: bool = True) -> Any:
         self._held[0]._apply(fn)
         return super()._apply(fn, recurse)
+
+
+class _Lock:
+    """A lock for one object: its copies, and what is read from a file, have their own."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+    def __reduce__(self) -> tuple[type[_Lock], tuple[()]]:
+        return _Lock, ()
