@@ -19,8 +19,7 @@ from panconv.graph import Adjacency
 from panconv.met import MET
 from panconv.methods import check_paths, checked_method, natural_weights
 from panconv.paths import PathFamily, paths_from
-from panconv.paths.formed import free_bytes
-from panconv.validation import checked_count, checked_length
+from panconv.validation import checked_count, checked_length, free_bytes
 from panconv.weights import PathWeights, weights_from
 
 _ENTRIES = 50_000_000  # of M, bounded from above: more than these are not formed at once where some are to be dropped

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from panconv.validation import checked_length
+from panconv.validation import as_number, check_real, check_values, checked_length, checked_positive, shown
 
 
 class PathWeights(nn.Module):
@@ -110,7 +110,7 @@ class Boltzmann(PathWeights):
         super().__init__()
         start = _as_weights(energies, "energies")
         self.L = start.size(0) - 1
-        self.temperature = _checked_positive(temperature, "temperature")
+        self.temperature = checked_positive(temperature, "temperature")
         self._start = start
         self.energies = nn.Parameter(_flip(start).clone())
 
@@ -148,16 +148,18 @@ class PowerLaw(PathWeights):
         self, L: int, alpha: float = 1.0, temperature: float | Sequence[float] | Tensor = 1.0, trained: bool = True
     ) -> None:
         super().__init__()
-        if not isinstance(alpha, (int, float)) or not (math.isfinite(alpha) and alpha >= 1):
-            raise ValueError(f"alpha must be a number of at least 1, for E(n) = n^alpha, got {alpha!r}")
+        power = as_number(alpha)
+        if power is None or not 1 <= power < math.inf:
+            raise ValueError(f"alpha must be a finite number of at least 1, for E(n) = n^alpha, got {shown(alpha)}")
         try:
             start = torch.as_tensor(temperature).detach()
+            check_real(start, "temperature")
             start = (start if start.is_floating_point() else start.to(torch.get_default_dtype())).log()
-        except (TypeError, ValueError, RuntimeError):
-            raise TypeError(f"temperature must be a number, or (S,) numbers, got {temperature!r}") from None
+        except (TypeError, ValueError, RuntimeError, OverflowError):
+            raise TypeError(f"temperature must be a number, or (S,) numbers, got {shown(temperature)}") from None
         if start.dim() > 1 or not bool(torch.isfinite(start).all()):
-            raise ValueError(f"temperature must be positive and finite, a number or (S,), got {temperature}")
-        self.L, self.alpha, self.trained = checked_length(L), float(alpha), trained
+            raise ValueError(f"temperature must be positive and finite, a number or (S,), got {shown(temperature)}")
+        self.L, self.alpha, self.trained = checked_length(L), power, trained
         self._start = start
         if trained:
             self.log_temperature = nn.Parameter(start.clone())
@@ -213,7 +215,7 @@ def weights_from(spec: object, L: int, trials: int | None = None) -> PathWeights
         weights = _from_dict(dict(spec), L, trials)
     elif isinstance(spec, str):
         if spec not in named:
-            raise ValueError(f"weights must be one of {', '.join(named)}, or L+1 numbers to fix, got {spec!r}")
+            raise ValueError(f"weights must be one of {', '.join(named)}, or L+1 numbers to fix, got {shown(spec)}")
         weights = named[spec]()
     else:
         weights = spec if isinstance(spec, PathWeights) else Fixed(_spread(_as_weights(spec, "weights"), 1, trials))
@@ -295,19 +297,15 @@ def _flip(w: Tensor) -> Tensor:
 def _as_weights(values: object, name: str) -> Tensor:
     try:
         weights = torch.as_tensor(values)
-    except (TypeError, ValueError, RuntimeError):
-        raise TypeError(f"{name} must be numbers, one a path length n = 0 … L, got {values!r}") from None
+    except (TypeError, ValueError, RuntimeError, OverflowError):
+        raise TypeError(f"{name} must be numbers, one per path length n = 0 … L, got {shown(values)}") from None
+    check_real(weights, name)
+    check_values(weights, name)
     if not weights.is_floating_point():
         weights = weights.to(torch.get_default_dtype())
     weights = weights.detach().clone()
     if weights.dim() not in (1, 2) or weights.size(0) == 0:
         raise ValueError(f"{name} must have shape (L+1,) or (L+1, S), got {tuple(weights.shape)}")
     if not bool(torch.isfinite(weights).all()):
-        raise ValueError(f"{name} must be finite, got {weights.tolist()}")
+        raise ValueError(f"{name} must be finite, got {shown(weights.tolist())}")
     return weights
-
-
-def _checked_positive(value: float, name: str) -> float:
-    if not (math.isfinite(value) and value > 0):
-        raise ValueError(f"{name} must be positive and finite, got {value}")
-    return float(value)

@@ -29,7 +29,7 @@ class PreparedGraph:
     def __call__(self, graph: Any, edge_weight: Tensor | None, num_nodes: int) -> Adjacency:
         if isinstance(graph, Adjacency) or torch.compiler.is_compiling():
             return Adjacency.of(graph, edge_weight, num_nodes)
-        adj, trained = self._adj, edge_weight is not None and edge_weight.requires_grad
+        adj, trained = self._adj, isinstance(edge_weight, Tensor) and edge_weight.requires_grad
         known = adj is not None and adj.num_nodes == num_nodes and _same(self._edges, graph)
         weighted = edge_weight is not None
         if known and not trained and weighted == self._weighted and _same(self._weights, edge_weight):
