@@ -150,7 +150,7 @@ class PowerLaw(PathWeights):
         super().__init__()
         power = as_number(alpha)
         if power is None or not 1 <= power < math.inf:
-            raise ValueError(f"alpha must be a finite number of at least 1, for E(n) = n^alpha, got {shown(alpha)}")
+            raise ValueError(f"alpha must be a number of at least 1, for E(n) = n^alpha, got {shown(alpha)}")
         try:
             start = torch.as_tensor(temperature).detach()
             check_real(start, "temperature")

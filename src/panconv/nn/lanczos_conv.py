@@ -159,7 +159,5 @@ def _scales(powers: Sequence[int], name: str) -> tuple[int, ...]:
     found = [as_integer(p) for p in powers] if isinstance(powers, (list, tuple, range)) else [None]
     if any(p is None or p < (name == "long") for p in found) or len(set(found)) < len(found):
         least = 1 if name == "long" else 0
-        raise ValueError(
-            f"{name} must be a list of different integers of at least {least}, powers of M, got {shown(powers)}"
-        )
+        raise ValueError(f"{name} must be different integers of at least {least}, powers of M, got {shown(powers)}")
     return tuple(p for p in found if p is not None)
