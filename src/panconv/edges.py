@@ -32,13 +32,7 @@ def entries(matrix: Any) -> tuple[Tensor, Tensor | None, int]:
     shape = tuple(matrix.sparse_sizes() if hasattr(matrix, "sparse_sizes") else matrix.shape)
     if len(shape) != 2 or shape[0] != shape[1]:
         raise ValueError(f"the sparse matrix of a graph must be square, (N, N), got shape {shape}")
-    if isinstance(matrix, Tensor):
-        row, col, value = _torch_entries(matrix)
-    elif sp.issparse(matrix):
-        coo = matrix.tocoo()
-        row, col, value = (_from_array(part, "the sparse matrix") for part in (coo.row, coo.col, coo.data))
-    else:
-        row, col, value = matrix.coo()
+    row, col, value = _parts(matrix)
     check_size(shape[0], row.device, "the sparse matrix", f"has {shape[0]} rows")
     if value is not None:
         check_real(value, "the sparse matrix")
@@ -50,8 +44,14 @@ def entries(matrix: Any) -> tuple[Tensor, Tensor | None, int]:
     return edges, value, shape[0]
 
 
-def _torch_entries(matrix: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def _parts(matrix: Any) -> tuple[Tensor, Tensor, Tensor | None]:
     """Receivers, senders and values; repeated entries stay apart, unless a gradient is asked for."""
+    if sp.issparse(matrix):
+        coo = matrix.tocoo()
+        row, col, value = (_from_array(part, "the sparse matrix") for part in (coo.row, coo.col, coo.data))
+        return row, col, value
+    if not isinstance(matrix, Tensor):
+        return matrix.coo()
     check_values(matrix, "the sparse matrix")
     coo = matrix.to_sparse_coo()
     if not coo.requires_grad:

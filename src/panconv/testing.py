@@ -28,9 +28,7 @@ def assert_operator(M: Any, *, device: str | torch.device = "cpu", trials: int |
     """
     lacks = [name for name in ("shape", "__matmul__", "T", "to_dense") if not hasattr(M, name)]
     if lacks or isinstance(M, Tensor):
-        raise TypeError(
-            f"M must be an operator with @, .T, .shape and to_dense(dtype), such as a MET, got {kind_of(M)}"
-        )
+        raise TypeError(f"M must be an operator with @, .T, .shape and to_dense(), such as a MET, got {kind_of(M)}")
     N = M.shape[1]
     middle = () if trials is None else (trials,)
 

@@ -21,7 +21,7 @@ from panconv.met import MET
 from panconv.methods import check_paths, checked_method, natural_weights
 from panconv.paths import PathFamily, paths_from
 from panconv.validation import as_number, checked_count, checked_length, free_bytes, kind_of, shown
-from panconv.weights import Fixed, PathWeights, weights_from
+from panconv.weights import PathWeights, weights_from
 
 _ENTRIES = 50_000_000  # of M, bounded from above: more than these are not formed at once where some are to be dropped
 _BYTES_AN_ENTRY = 64  # indices and value in float64, twice while terms are added up
@@ -226,7 +226,8 @@ def _detached(weights: object, L: int, natural: str) -> PathWeights:
     if weights is None:
         weights = natural if natural == "power-law" else [1 / (L + 1)] * (L + 1)
     if isinstance(weights, (list, tuple)):
-        weights = Fixed(weights).k.double()
+        weights_from(weights, L)  # looks at them
+        weights = torch.tensor(weights, dtype=torch.float64)
     own = copy.deepcopy(weights_from(weights, L)).requires_grad_(False)
     if own().dim() == 2:
         raise ValueError(f"weights must be of one trial, ({L + 1},), got {tuple(own().shape)}: choose a column")

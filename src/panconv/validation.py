@@ -105,23 +105,32 @@ def checked_count(value: int, name: str, least: int = 1) -> int:
     return count
 
 
-def checked_seed(seed: int, name: str = "seed") -> int:
+def checked_width(in_channels: int) -> int:
+    """The width of the features itself: an integer of at least 1, or −1 to take it from the first call."""
+    width = as_integer(in_channels)
+    return -1 if width == -1 else checked_count(in_channels, "in_channels")
+
+
+def checked_seed(seed: int) -> int:
     """The seed itself, if it is an integer of 0 … 2⁶³ − 1."""
     number = as_integer(seed)
     if number is None or not 0 <= number <= _MOST_SEED:
         bound = " and below 2^63" if number is not None and number > 0 else ""
-        raise ValueError(f"{name} must be an integer of at least 0{bound}, got {shown(seed)}")
+        raise ValueError(f"seed must be an integer of at least 0{bound}, got {shown(seed)}")
     return number
 
 
-def checked_seeds(seeds: Any, trials: int) -> list[int]:
-    """The seeds of some trials, one for each, if all of them are integers of 0 … 2⁶³ − 1."""
+def checked_seeds(seeds: Any, trials: int, bits: int = 63) -> list[int]:
+    """The seeds of some trials, one for each, if all of them are integers of so many bits, 0 … 2⁶³ − 1."""
     given = seeds.tolist() if isinstance(seeds, (Tensor, np.ndarray)) and seeds.ndim == 1 else seeds
     if not isinstance(given, (list, tuple, range)) or any(as_integer(seed) is None for seed in given):
-        raise TypeError(f"seeds must be a list of integers, one per trial, got {shown(seeds)}")
+        raise TypeError(f"seeds must be a sequence of integers, one per trial, got {shown(seeds)}")
     if len(given) != trials:
         raise ValueError(f"seeds must be {trials}, one per trial, got {len(given)}: {shown(seeds)}")
-    return [checked_seed(seed, "seeds") for seed in given]
+    for seed in given:
+        if not 0 <= seed < 2**bits:
+            raise ValueError(f"seeds must be at least 0 and below 2^{bits}, got {shown(seed)}")
+    return [operator.index(seed) for seed in given]
 
 
 def checked_trial(s: int, trials: int) -> int:
@@ -142,6 +151,14 @@ def checked_positive(value: float, name: str) -> float:
     if not 0 < number < math.inf:
         raise ValueError(f"{name} must be positive and finite, got {shown(value)}")
     return number
+
+
+def checked_numbers(values: Any, name: str) -> list[float]:
+    """Some numbers as floats, if all are finite."""
+    given = [as_number(value) for value in values] if isinstance(values, (list, tuple, range)) else [None]
+    if any(value is None or not math.isfinite(value) for value in given):
+        raise ValueError(f"{name} must be a list of finite numbers, got {shown(values)}")
+    return [value for value in given if value is not None]
 
 
 def as_integer(value: Any) -> int | None:

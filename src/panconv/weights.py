@@ -154,6 +154,7 @@ class PowerLaw(PathWeights):
         try:
             start = torch.as_tensor(temperature).detach()
             check_real(start, "temperature")
+            check_values(start, "temperature")
             start = (start if start.is_floating_point() else start.to(torch.get_default_dtype())).log()
         except (TypeError, ValueError, RuntimeError, OverflowError):
             raise TypeError(f"temperature must be a number, or (S,) numbers, got {shown(temperature)}") from None
@@ -270,8 +271,9 @@ def _from_dict(spec: dict[str, Any], L: int, trials: int | None) -> PathWeights:
     kind = spec.pop("kind", None)
     try:
         return _of_kind(kind, spec, L, trials)
-    except (KeyError, TypeError) as error:
-        raise ValueError(f"weights { ({'kind': kind} | spec) } cannot be read: {error!r}") from None
+    except (KeyError, TypeError, RuntimeError, OverflowError) as error:
+        why = " ".join(f"{type(error).__name__}: {error}".split())
+        raise ValueError(f"weights {shown({'kind': kind} | spec)} cannot be read: {why}") from None
 
 
 def _of_kind(kind: object, spec: dict[str, Any], L: int, trials: int | None) -> PathWeights:

@@ -19,7 +19,7 @@ from panconv.nn.prepared import PreparedGraph
 from panconv.paths import paths_from
 from panconv.random import keys, uniform
 from panconv.spectral import Ritz, ritz
-from panconv.validation import as_integer, checked_count, checked_length, checked_seed, shown
+from panconv.validation import as_integer, checked_count, checked_length, checked_seed, checked_width, shown
 from panconv.weights import weights_from
 
 
@@ -76,8 +76,7 @@ class LanczosConv(nn.Module):
         paths: str = "walks",
     ) -> None:
         super().__init__()
-        if in_channels != -1:
-            checked_count(in_channels, "in_channels")
+        checked_width(in_channels)
         check_similar(method)
         self.L, self.method, self.paths = checked_length(L), method, paths
         check_paths(method, paths_from(paths))

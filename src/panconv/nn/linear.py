@@ -10,7 +10,7 @@ from torch.nn.parameter import UninitializedParameter
 from torch_geometric.nn.inits import glorot
 
 from panconv.features import SparseRows
-from panconv.validation import FLOATS, check_device, checked_count, kind_of
+from panconv.validation import FLOATS, check_device, checked_count, checked_width, kind_of
 
 
 class Linear(nn.Module):
@@ -29,8 +29,7 @@ class Linear(nn.Module):
 
     def __init__(self, in_channels: int, out_channels: int, trials: int | None = None) -> None:
         super().__init__()
-        if in_channels != -1:
-            checked_count(in_channels, "in_channels")
+        checked_width(in_channels)
         checked_count(out_channels, "out_channels")
         if trials is not None:
             checked_count(trials, "trials")

@@ -92,7 +92,7 @@ def checked_starts(starts: Tensor | Sequence[int], N: int) -> Tensor:
     if node.dim() != 1:
         raise ValueError(f"starts must have shape (B,), a node per walker, got {tuple(node.shape)}")
     if node.numel() and node.dtype not in INTEGERS:
-        raise TypeError(f"starts must hold integers, got {node.dtype}: convert it with .long()")
+        raise TypeError(f"starts must hold integers, got {shown(starts)}: convert it with .long()")
     node = node.long()
     outside = (node < 0) | (node >= N)
     if bool(outside.any()):
