@@ -110,10 +110,6 @@ def small(**changed):
     return Data(**{"x": X, "edge_index": EDGES, "y": torch.tensor([0, 1, 1]), **masks, **changed})
 
 
-def bad_data(**wrong):
-    return [(f"{name}", small(**{name: value}), value) for name, values in wrong.items() for value in values]
-
-
 def on_graph(layer):
     return lambda x=X, edge_index=EDGES, edge_weight=None: layer(x, edge_index, edge_weight)
 
@@ -274,7 +270,7 @@ TABLE = {
         {"starts": [0], "steps": 2},
         {"starts": STARTS, "steps": [*NO_INTEGER, None, -1, 10**30], "seed": SEED},
     ),
-    "sample so many": (WALK.sample, {"starts": [0] * 2**20}, {"steps": [2**31 - 2]}),
+    "sample so many": (WALK.sample, {"starts": torch.zeros(2**20).long()}, {"steps": [2**31 - 2]}),
     "SecondOrderWalk": (
         SecondOrderWalk,
         {"walk": WALK},
@@ -375,15 +371,9 @@ TABLE = {
     "load": (load, {}, {"source": [None, 3, Odd(), "no such graph"]}),
     "trainer": (trainer, {}, {"name": [None, 3, "gnc", ["gcn"]]}),
 }
-CASES = [
-    pytest.param(call, right, argument, value, id=f"{name}-{argument}-{i}")
-    for name, (call, right, wrong) in TABLE.items()
-    for argument, values in wrong.items()
-    for i, value in enumerate(values)
-]
-
-
-# What else a message may call an argument.
+# What else a message may say of a value, and call an argument.
+TOLD = {MET: ["several trials"], Adjacency: ["has 5 nodes"], float: ["got ()"]}
+TOLD |= {Data: ["missing"], type(None): ["missing"]}
 ALSO = {"edge_index": "sparse matrix|the graph", "s": "trial", "name": "base|method"}
 
 
@@ -404,9 +394,9 @@ def forms(value):
         yield from (repr(each) for each in (*value, *value.values(), value.get("kind")))
     if isinstance(value, torch.Tensor) and value.layout == torch.strided and not value.is_meta:
         yield from map(str, value.unique().tolist())
-    yield from {MET: ["several trials"], Adjacency: ["has 5 nodes"], Data: ["missing"], float: ["got ()"]}.get(
-        type(value), ["nan"] if isinstance(value, np.ndarray) and value.dtype.kind == "f" else []
-    )
+    if isinstance(value, np.ndarray) and value.dtype.kind == "f":
+        yield "nan"
+    yield from TOLD.get(type(value), [])
 
 
 def refusal(call):
@@ -421,12 +411,125 @@ def refusal(call):
     return message
 
 
-@pytest.mark.parametrize(("call", "right", "argument", "value"), CASES)
-def test_what_is_wrong_is_refused_in_a_line(call, right, argument, value):
-    message = refusal(lambda: call(**{**right, argument: value}))
-    assert re.search(rf"\b({argument}|{ALSO.get(argument, argument)})\b", message), message
-    assert any(form in message for form in forms(value)), message
+def complaints(call, right, argument, values):
+    """What is not as it should be about the refusals of some values."""
+    for value in values:
+        try:
+            message = refusal(lambda value=value: call(**{**right, argument: value}))
+        except Exception as error:
+            yield f"{argument}={value!r}: {type(error).__name__}: {error}"
+            continue
+        if not re.search(rf"\b({argument}|{ALSO.get(argument, argument)})\b", message):
+            yield f"{argument}={value!r} is not named: {message}"
+        if not any(form in message for form in forms(value)):
+            yield f"{argument}={value!r} is not shown: {message}"
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_what_is_wrong_is_refused_in_a_line(name):
+    call, right, wrong = TABLE[name]
+    found = [each for argument, values in wrong.items() for each in complaints(call, right, argument, values)]
+    assert not found, "\n".join(found)
 
 
 def test_the_table_is_large():
-    assert len(CASES) > 500
+    assert sum(len(values) for _, _, wrong in TABLE.values() for values in wrong.values()) > 1500
+
+
+FIELDS = {
+    "x": [None, X.numpy(), X[0], X.to(torch.complex64), X.to(META), X.unsqueeze(1)],
+    "edge_index": [None, [[0], [1]], EDGES.float(), EDGES - 1, EDGES + 1, EDGES[0]],
+    "edge_weight": [each for each in EDGE_WEIGHT if not isinstance(each, (float, str, dict, Odd))],
+    "y": [None, [0, 1, 1], np.zeros(3), torch.zeros(3), torch.zeros(3, 1).long(), torch.tensor([0, 1, 2]), MASK],
+    "train_mask": [None, [0], MASK.long(), MASK[:2], MASK & False, MASK.to(META), torch.eye(3).bool()],
+    "test_mask": [None, [True] * 3, MASK.float(), MASK[None], MASK & False],
+}
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_a_graph_to_train_on(field):
+    def trained(**changed):
+        return fit(PAN(4, 3, 2), small(**changed), epochs=1)
+
+    found = list(complaints(trained, {}, field, FIELDS[field]))
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("field", ["edge_index", "edge_weight"])
+def test_a_graph_to_transform(field):
+    found = list(complaints(lambda **changed: METTransform()(small(**changed)), {}, field, FIELDS[field]))
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: lanczos(DIRECTED.new_tensor([[0, 1], [0, 0]]).float(), torch.ones(2), 1), "M is not symmetric"),
+        (lambda: lanczos(M, torch.zeros(3), 1), "x must be finite and not 0"),
+        (lambda: perron(DIRECTED), "adj is directed"),
+        (lambda: RandomWalk.maximal_entropy(DIRECTED), "undirected"),
+        (lambda: RandomWalk.generic(Adjacency.of(EDGES, -ONES)), "edge_weight must be at least 0 .* got -1"),
+        (lambda: RandomWalk(ADJ, torch.ones(2)), r"stationary must be a tensor \(3,\), got .*\(2,\)"),
+        (lambda: ADJ.reweight(ONES), "made without edge weights"),
+        (lambda: Adjacency.of(ADJ, ONES), "edge_weight goes with an edge_index"),
+        (lambda: Adjacency.of(EDGES, num_nodes=10**10), r"num_nodes is 10000000000: so many nodes take 298 GiB"),
+        (lambda: Adjacency.of(EDGES + 10**13), "edge_index names node 10000000000002: so many nodes take"),
+        (lambda: PAN(4, 3, 2).trial(0), "made without trials"),
+        (lambda: PANConv(4, 2, paths=lambda adj, L: adj)(X, EDGES), "paths must be a family of paths, got Adjacency"),
+    ],
+)
+def test_what_does_not_go_together(call, message):
+    assert re.search(message, refusal(call))
+
+
+NUMPY = EDGES.numpy()
+READ_ONLY = NUMPY.copy()
+READ_ONLY.flags.writeable = False
+
+
+@pytest.mark.parametrize(
+    "edges",
+    [
+        *(NUMPY.astype(kind) for kind in ("int16", "uint8", "uint16", "uint32", "uint64", ">i8", ">u4")),
+        *(NUMPY[:, ::-1], np.asfortranarray(NUMPY), READ_ONLY, EDGES.int(), EDGES.to(torch.uint16)),
+        *(
+            EDGES[:, [0, 0, 1, 2, 3, 3]],
+            ADJ.to_dense().to_sparse(),
+            ADJ.to_dense().to_sparse_csc(),
+            sp.coo_matrix(ADJ.to_dense()),
+        ),
+    ],
+    ids=lambda edges: f"{type(edges).__name__} {edges.dtype}",
+)
+def test_a_graph_in_any_form(edges):
+    assert torch.equal(Adjacency.of(edges).to_dense(), ADJ.to_dense())
+    assert Adjacency.of(edges).value is None
+
+
+@pytest.mark.parametrize(
+    "weight",
+    [
+        *([1, 2, 3, 4], (1.0, 2.0, 3.0, 4.0), np.arange(1, 5), np.arange(1, 5, dtype=">f4"), np.arange(4, 0, -1)[::-1]),
+        *(torch.arange(1, 5), torch.arange(1.0, 5).half(), torch.arange(1.0, 5).double()),
+    ],
+    ids=lambda weight: f"{type(weight).__name__} {getattr(weight, 'dtype', '')}",
+)
+def test_edge_weights_in_any_form(weight):
+    expected = torch.tensor([[0.0, 2.0, 0.0], [1.0, 0.0, 4.0], [0.0, 3.0, 0.0]])
+    assert torch.equal(Adjacency.of(EDGES, weight).to_dense(), expected)
+    layer = PANConv(4, 2)
+    assert torch.equal(layer(X, EDGES, weight), layer(X, EDGES, torch.arange(1.0, 5)))
+    assert torch.equal(layer(X, EDGES, weight), layer(X, Adjacency.of(EDGES, weight)))
+
+
+def test_what_is_legal_though_odd():
+    assert bool(torch.isnan(M @ torch.full((3,), NAN)).all())
+    assert PANConv(4, 2)(torch.ones(3, 5, 4), EDGES).shape == (3, 5, 2)
+    assert PANConv(np.int64(4), 2, L=np.int64(1), method=np.int8(2), weights=np.ones(2))(X, EDGES).shape == (3, 2)
+    for dtype in (torch.float16, torch.bfloat16, torch.float32, torch.float64):
+        assert M.to_sparse(dtype).dtype == M.to_dense(dtype).dtype == M.T.to_sparse(dtype).dtype == dtype
+        torch.testing.assert_close(M.to_sparse(dtype).to_dense(), M.to_dense(dtype))
+    assert len(eigs(M, np.int64(3)).values) == 3
+    assert Adjacency.of(torch.empty(2, 0, dtype=torch.long)).num_nodes == 0
+    with torch.autocast("cpu", torch.bfloat16):
+        assert PANConv(4, 2)(X.bfloat16(), EDGES).dtype == torch.bfloat16

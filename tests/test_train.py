@@ -312,3 +312,11 @@ def test_a_gpu_replays_epochs_to_the_same_end(sparse, method, monkeypatch):
     assert n > 5
     a, b = (run.history["val_loss"][:n].nan_to_num(0) for run in (cpu, gpu))
     torch.testing.assert_close(a, b, rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("other", ["train_mask", "val_mask"])
+def test_test_nodes_are_neither_trained_nor_chosen_by(other):
+    data = small()
+    data[other][data.test_mask.nonzero()[0]] = True
+    with pytest.raises(ValueError, match=f"data.test_mask shares 1 nodes with data.{other}"):
+        fit(model(1), data)

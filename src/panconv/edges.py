@@ -48,7 +48,7 @@ def _parts(matrix: Any) -> tuple[Tensor, Tensor, Tensor | None]:
     """Receivers, senders and values; repeated entries stay apart, unless a gradient is asked for."""
     if sp.issparse(matrix):
         coo = matrix.tocoo()
-        row, col, value = (_from_array(part, "the sparse matrix") for part in (coo.row, coo.col, coo.data))
+        row, col, value = (from_array(part, "the sparse matrix") for part in (coo.row, coo.col, coo.data))
         return row, col, value
     if not isinstance(matrix, Tensor):
         return matrix.coo()
@@ -71,7 +71,7 @@ def _repeats(edges: Tensor, N: int) -> bool:
 def checked_edges(edge_index: Any) -> Tensor:
     """The edge_index itself, on int64, if it is one."""
     if isinstance(edge_index, np.ndarray):
-        edge_index = _from_array(edge_index, "edge_index")
+        edge_index = from_array(edge_index, "edge_index")
     if not isinstance(edge_index, Tensor):
         raise TypeError(
             f"edge_index must be a tensor or array (2, E), got {kind_of(edge_index)}: convert it with torch.tensor(…)"
@@ -124,7 +124,7 @@ def check_size(N: int, device: torch.device, name: str, what: str) -> None:
 def checked_weights(edge_weight: Any, num_edges: int) -> Tensor:
     """The weights of E edges, from a tensor, an array or a list, in float32 or float64."""
     if isinstance(edge_weight, (np.ndarray, list, tuple)):
-        edge_weight = _from_array(edge_weight, "edge_weight")
+        edge_weight = from_array(edge_weight, "edge_weight")
     if not isinstance(edge_weight, Tensor):
         raise TypeError(
             f"edge_weight must be a tensor, an array or a list of {num_edges} numbers, one per edge, got "
@@ -168,7 +168,7 @@ def size_of(edge_index: EdgeIndex) -> int | None:
     return max(sizes) if sizes else None
 
 
-def _from_array(array: Any, name: str) -> Tensor:
+def from_array(array: Any, name: str) -> Tensor:
     """A tensor from numbers in an array of any byte order and strides, or in a list; always a copy."""
     try:
         given = np.asarray(array)

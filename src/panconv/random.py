@@ -24,11 +24,11 @@ def keys(seeds: Tensor, *stream: int | Tensor) -> Tensor:
     """
     seeds = seeds.long()
     high, key = seeds >> 32, _mix(seeds)
-    key = torch.where(high == 0, key, _absorbed(key, high))  # seeds below 2³² keep the keys they always had
+    key = torch.where(high == 0, key, _folded(key, high))  # seeds below 2³² keep the keys they always had
     for number in stream:
         key = _absorbed(key, number)
         if isinstance(number, int) and number >> 32:
-            key = _absorbed(key, number >> 32)
+            key = _folded(key, number >> 32)
     return key
 
 
@@ -102,6 +102,11 @@ def _mix(x: Tensor) -> Tensor:
 def _absorbed(key: Tensor, number: int | Tensor) -> Tensor:
     """Another key from a key and the lower 32 bits of a number."""
     return _mix((key * 0x9E3779B1 + number + 1) & _WORD)
+
+
+def _folded(key: Tensor, high: int | Tensor) -> Tensor:
+    """A key together with the upper bits of its number, by way of a key that no small number has."""
+    return _absorbed(_absorbed(key, 0x2545F491), high)
 
 
 def _signed(word: Tensor) -> Tensor:

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
+from panconv.edges import from_array
 from panconv.graph import Adjacency
 
 
@@ -76,9 +77,11 @@ def _same(seen: _Seen | None, source: Any) -> bool:
 def _parts(source: Any) -> list[Tensor] | None:
     """The arrays that an object is made of; None where a change in them could go unnoticed."""
     if isinstance(source, np.ndarray):
-        return [torch.from_numpy(source)]
+        return [from_array(source, "the graph")]
     if sp.issparse(source):
-        return [torch.from_numpy(array) for array in vars(source).values() if isinstance(array, np.ndarray)] or None
+        return [
+            from_array(array, "the graph") for array in vars(source).values() if isinstance(array, np.ndarray)
+        ] or None
     if not isinstance(source, Tensor) or source.is_inference():  # an inference tensor has no version
         return None
     if source.layout == torch.strided:
