@@ -374,7 +374,7 @@ TABLE = {
 # What else a message may say of a value, and call an argument.
 TOLD = {MET: ["several trials"], Adjacency: ["has 5 nodes"], float: ["got ()"]}
 TOLD |= {Data: ["missing"], type(None): ["missing"]}
-ALSO = {"edge_index": "sparse matrix|the graph", "s": "trial", "name": "base|method"}
+ALSO = {"p": "dropout", "edge_index": "sparse matrix|the graph", "s": "trial", "name": "base|method"}
 
 
 def forms(value):

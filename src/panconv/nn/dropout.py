@@ -28,7 +28,7 @@ class Dropout(nn.Module):
         super().__init__()
         share = as_number(p)
         if share is None or not 0 <= share < 1:
-            raise ValueError(f"dropout must be a number p of at least 0 and below 1, got {shown(p)}")
+            raise ValueError(f"dropout must be at least 0 and below 1, got {shown(p)}")
         self.p = share
         self._position = torch.empty(0, dtype=torch.int32)
 

@@ -144,7 +144,7 @@ class PANConv(nn.Module):
         w = self.weights()
         if w.dim() == 2 and w.size(1) != self.trials:
             raise ValueError(
-                f"weights have {w.size(1)} columns, one a trial, but trials is {self.trials}: make them equal"
+                f"weights have {w.size(1)} columns, one per trial, but trials is {self.trials}: make them equal"
             )
 
     def extra_repr(self) -> str:
