@@ -115,7 +115,7 @@ def fit(
     Args:
         model: `PAN(…, trials=S)` for S seeds side by side, or `PAN(…)` for one, or any other as `panconv.nn.Stacked`.
         data: x (N, F), dense or sparse, in the model's dtype or cast to it, edge_index, optionally edge_weight, y, and
-            the three masks, (N,), or (N, S) where each trial has a split of its own; no test node may be in another.
+            the three masks, (N,), or (N, S) where each trial has a split of its own; no test node is trained on.
         seeds: one a trial.
         lr, weight_decay, epochs, patience: the settings of the training.
         keep: which epoch of a trial is its best: that of the lowest validation "loss"; the last of the highest
@@ -243,7 +243,7 @@ def _checked_parts(data: Any) -> tuple[Tensor, Tensor]:
 
 
 def _checked_masks(data: Any, N: int, trials: int | None) -> list[Tensor]:
-    """The three masks, if no test node is one that is trained or chosen by."""
+    """The three masks, if no test node is trained on."""
     masks = [getattr(data, name) for name in _MASKS]
     for name, mask in zip(_MASKS, masks, strict=True):
         if mask.dtype != torch.bool or mask.shape not in ((N,), (N, trials)) or not bool(mask.any()):
@@ -252,13 +252,12 @@ def _checked_masks(data: Any, N: int, trials: int | None) -> list[Tensor]:
         if mask.dim() == 2 and len(mask.sum(0).unique()) > 1:
             numbers = mask.sum(0).tolist()
             raise ValueError(f"data.{name} must hold as many nodes for one trial as for another, got {shown(numbers)}")
-    train, val, test = (mask.reshape(N, -1) for mask in masks)
-    for name, mask in zip(_MASKS, (train, val), strict=False):
-        if shared := int((mask & test).any(1).sum()):
-            raise ValueError(
-                f"data.test_mask shares {shared} nodes with data.{name}, so the test would be of what was learned: "
-                "take them out of one of the two"
-            )
+    train, _, test = (mask.reshape(N, -1) for mask in masks)
+    if shared := int((train & test).any(1).sum()):
+        raise ValueError(
+            f"data.test_mask shares {shared} nodes with data.train_mask, so the test would be of what was learned: "
+            "take them out of one of the two"
+        )
     return masks
 
 
