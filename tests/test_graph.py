@@ -181,7 +181,7 @@ def test_prepared_at_inference_serves_training():
         (DIRECTED, {"edge_weight": torch.ones(3, 1)}, ValueError, r"edge_weight must have shape \(3,\)"),
         (DIRECTED, {"edge_weight": torch.tensor([1, torch.nan, 1])}, ValueError, "finite, got nan at edge 1"),
         (DIRECTED, {"edge_weight": torch.tensor([1, 1, -torch.inf])}, ValueError, "finite, got -inf at edge 2"),
-        (DIRECTED, {"edge_weight": [1.0, 1.0, 1.0]}, TypeError, "edge_weight must be a tensor"),
+        (DIRECTED, {"edge_weight": "111"}, TypeError, "edge_weight must be a tensor"),
         (torch.eye(3).to_sparse(), {"edge_weight": torch.ones(3)}, ValueError, "holds its own weights"),
         (torch.eye(3).to_sparse(), {"num_nodes": 4}, ValueError, "has 3 nodes, but x has 4 rows"),
         (torch.ones(2, 3).to_sparse(), {}, ValueError, r"must be square.*\(2, 3\)"),

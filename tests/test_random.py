@@ -77,3 +77,12 @@ def test_kept_under_transforms():
     close(torch.func.jvp(f, (x,), (dx,))[1], f(dx))
     close(torch.func.grad(lambda x: (f(x) ** 2).sum())(x), 2 * f(x))
     close(torch.compile(f, backend="aot_eager")(x), f(x))
+
+
+def test_all_bits_of_a_seed_count():
+    low = torch.tensor([0, 1, 7, 2**31, 2**32 - 1])
+    as_of_old = [614249093, 2270391909, 3103981468, 1065782309, 2157245497]  # for records to come out again
+    assert random.keys(low, 3).tolist() == as_of_old
+    several = torch.cat([low + (high << 32) for high in (0, 1, 2, 2**30, 2**31 - 1)])
+    assert random.keys(several).unique().numel() == several.numel()
+    assert len({int(random.keys(torch.tensor(5), 5 + (high << 32))) for high in (0, 1, 2, 2**31 - 1)}) == 4

@@ -315,3 +315,13 @@ def test_a_gpu_replays_epochs_to_the_same_end(sparse, method, monkeypatch):
     assert n > 5
     a, b = (run.history["val_loss"][:n].nan_to_num(0) for run in (cpu, gpu))
     torch.testing.assert_close(a, b, rtol=1e-3, atol=1e-4)
+
+
+def test_no_test_node_is_trained_on():
+    data = small()
+    data.train_mask[data.test_mask.nonzero()[0]] = True
+    with pytest.raises(ValueError, match=r"data\.test_mask shares 1 nodes with data\.train_mask"):
+        fit(model(1), data)
+    data = small()
+    data.val_mask[:] = data.test_mask  # no test accuracy is asked for where it is read like this
+    assert fit(model(1), data, epochs=1).test_accuracy

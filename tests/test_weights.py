@@ -129,3 +129,10 @@ def test_the_spec_of_one_trial():
     for shared in ([0.0, 1.0, 1.0], "free", None, {"kind": "power-law", "temperature": 2.0}):
         assert trial_spec(shared, 1) == shared
     assert plain_spec(torch.tensor([0, 1])) == [0, 1]
+
+
+@pytest.mark.parametrize("values", [[1 + 2j, 1.0], torch.ones(2, dtype=torch.complex64), [1 + 0j, 1.0]])
+def test_an_imaginary_part_is_not_dropped(values):
+    for make in (Fixed, Free, Boltzmann, lambda values: PowerLaw(1, temperature=values)):
+        with pytest.raises(TypeError, match="number"):
+            make(values)

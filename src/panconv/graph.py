@@ -16,7 +16,8 @@ from torch_geometric import EdgeIndex
 from panconv.autodiff import is_tracked, is_transforming
 from panconv.csr import CSR, compress, narrow, order_by_column, rows_of
 from panconv.cuda_graph import may_look
-from panconv.validation import checked_edges, checked_num_nodes, checked_weights, entries, size_of
+from panconv.edges import checked_edges, checked_num_nodes, checked_weights, entries, size_of, summed
+from panconv.validation import checked_dtype
 
 T = TypeVar("T")
 BASES = ("A", "A+I", "Â", "D⁻¹A", "D^−½AD^−½")
@@ -128,7 +129,7 @@ class Adjacency:
             raise ValueError("this graph was made without edge weights: make it again with edge_weight=…")
         weight = checked_weights(edge_weight, self._entry_of_edge.numel()).to(self.col.device)
         with torch.inference_mode(False):
-            return self.with_values(weight.new_zeros(self.num_edges).index_add(0, self._entry_of_edge, weight))
+            return self.with_values(summed(weight, self._entry_of_edge, self.num_edges))
 
     def with_values(self, value: Tensor | None) -> Adjacency:
         """These entries with other values, (nnz,) in the order of `row` and `col`; None stands for ones."""
@@ -213,7 +214,7 @@ class Adjacency:
 
     def to_dense(self, dtype: torch.dtype | None = None) -> Tensor:
         """The matrix (N, N), for small graphs and for tests."""
-        a, _ = self.operands(dtype or torch.get_default_dtype())
+        a, _ = self.operands(checked_dtype(dtype))
         dense = a.value.new_zeros(self.num_nodes, self.num_nodes)
         return dense.index_put((self.row, self.col.long()), a.value)
 

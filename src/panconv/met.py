@@ -38,6 +38,7 @@ from panconv.scalings import (
     unscaled,
 )
 from panconv.thermodynamics import Thermodynamics
+from panconv.validation import checked_dtype, checked_operand, checked_paths
 from panconv.weights import PathWeights, weights_from
 
 
@@ -67,7 +68,7 @@ class MET(Thermodynamics):
 
     def __init__(self, paths: PathFamily, weights: object = None, method: int = 5, memory: str | None = None) -> None:
         method = checked_method(method)
-        check_paths(method, paths)
+        check_paths(method, checked_paths(paths))
         path_weights = weights_from(natural_weights(method, paths) if weights is None else weights, paths.L)
         if path_weights is not weights:  # made here: where the graph is
             path_weights.to(paths.adj.device)
@@ -116,7 +117,7 @@ class MET(Thermodynamics):
     def to_dense(self, dtype: torch.dtype | None = None) -> Tensor:
         """M as a matrix (N, N), or (S, N, N) for S trials."""
         N = self.shape[0]
-        eye = torch.eye(N, dtype=dtype or torch.get_default_dtype(), device=self.paths.adj.device)
+        eye = torch.eye(N, dtype=checked_dtype(dtype), device=self.paths.adj.device)
         trials = self._trials()
         if trials is None:
             return self @ eye
@@ -126,8 +127,8 @@ class MET(Thermodynamics):
         """M as a sparse COO matrix (N, N), whose size is that of A^L: asked for, never formed otherwise."""
         if self._trials() is not None:
             raise ValueError("to_sparse takes the weights of one trial, (L+1,), not (L+1, S): use to_dense")
-        dtype = dtype or torch.get_default_dtype()
-        matrix = self._plan(dtype).matrix().to(dtype)
+        dtype = checked_dtype(dtype)
+        matrix = self._plan(torch.promote_types(dtype, torch.float32)).matrix().to(dtype)
         return matrix.t().coalesce() if self._transposed else matrix
 
     # ------------------------------------------------------------------ its symmetry
@@ -237,13 +238,7 @@ class MET(Thermodynamics):
 
     def _checked_operand(self, x: Tensor) -> torch.dtype:
         """The dtype to compute in: x's own, float32 for half precision."""
-        if not isinstance(x, Tensor):
-            raise TypeError(f"x must be a tensor (N, …), got {type(x).__name__}")
-        if x.dim() == 0 or x.size(0) != self.shape[0]:
-            raise ValueError(f"x must have {self.shape[0]} rows, one a node, got shape {tuple(x.shape)}")
-        if not x.is_floating_point() or x.layout != torch.strided:
-            kind = x.dtype if x.layout == torch.strided else x.layout
-            raise TypeError(f"x must be dense and floating point, got {kind}: convert it with .float() or .to_dense()")
+        checked_operand(x, self.shape[0], self.paths.adj.device)
         trials = self._trials()
         if trials is not None and (x.dim() < 2 or x.size(1) != trials):
             raise ValueError(f"x must be (N, {trials}, …) for weights of {trials} trials, got shape {tuple(x.shape)}")

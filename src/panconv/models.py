@@ -16,7 +16,7 @@ from panconv import random, saving
 from panconv.features import SparseRows
 from panconv.nn import Dropout, PANConv
 from panconv.nn.prepared import PreparedGraph
-from panconv.validation import checked_count, checked_length
+from panconv.validation import checked_count, checked_length, checked_seeds, checked_trial
 from panconv.weights import layer_specs, plain_spec, trial_spec
 
 
@@ -111,8 +111,7 @@ class PAN(nn.Module):
             conv.reset_parameters()
 
     def forward(self, x: Tensor | SparseRows, edge_index: Any, edge_weight: Tensor | None = None) -> Tensor:
-        if isinstance(x, Tensor) and x.layout != torch.strided:
-            x = SparseRows.of(x)
+        x = self.layers()[0].lin.checked(x)
         adj = self._prepared(edge_index, edge_weight, x.shape[0])
         for i, (dropout, conv) in enumerate(zip(self.dropouts, self.convs, strict=True)):
             x = conv(dropout(x if i == 0 else x.relu()), adj)  # type: ignore[union-attr]
@@ -123,8 +122,7 @@ class PAN(nn.Module):
 
     def seed(self, seeds: Sequence[int]) -> None:
         """Starts each trial from its own seed: the same start whether it is alone or one of many."""
-        if len(seeds) != (self.trials or 1):
-            raise ValueError(f"seeds must be {self.trials or 1}, one a trial, got {len(seeds)}")
+        seeds = checked_seeds(seeds, self.trials or 1)
         self.reset_parameters()
         start = torch.tensor(seeds if self.trials is not None else seeds[0])
         for i, conv in enumerate(self.layers()):
@@ -145,8 +143,7 @@ class PAN(nn.Module):
 
     def trial(self, s: int) -> PAN:
         """One of the trials as a model of its own."""
-        if self.trials is None or not 0 <= s < self.trials:
-            raise ValueError(f"trial must be one of 0 … {(self.trials or 0) - 1}, got {s}")
+        s = checked_trial(s, self.trials or 0)
         one = PAN(**{**self.config, "trials": None, "weights": trial_spec(self.config["weights"], s)})
         # Assigned, so that each keeps its device and dtype: path weights may be float64 beside float32 matrices.
         one.load_state_dict({name: state[s].clone() for name, state in self.state_dict().items()}, assign=True)

@@ -18,10 +18,17 @@ _WORD = 0xFFFFFFFF
 
 
 def keys(seeds: Tensor, *stream: int | Tensor) -> Tensor:
-    """A 32-bit key for each seed and a stream of numbers (such as layer and epoch); seeds and numbers broadcast."""
-    key = _mix(seeds.long())
+    """A 32-bit key for each seed and a stream of numbers (such as layer and epoch); seeds and numbers broadcast.
+
+    All 63 bits of a seed count, and of a number that is an int; of one that is a tensor the lower 32.
+    """
+    seeds = seeds.long()
+    high, key = seeds >> 32, _mix(seeds)
+    key = torch.where(high == 0, key, _folded(key, high))  # seeds below 2³² keep the keys they always had
     for number in stream:
-        key = _mix((key * 0x9E3779B1 + number + 1) & _WORD)
+        key = _absorbed(key, number)
+        if isinstance(number, int) and number >> 32:
+            key = _folded(key, number >> 32)
     return key
 
 
@@ -90,6 +97,16 @@ def _mix(x: Tensor) -> Tensor:
     x = ((x ^ (x >> 16)) * 0x85EBCA6B) & _WORD
     x = ((x ^ (x >> 13)) * 0xC2B2AE35) & _WORD
     return x ^ (x >> 16)
+
+
+def _absorbed(key: Tensor, number: int | Tensor) -> Tensor:
+    """Another key from a key and the lower 32 bits of a number."""
+    return _mix((key * 0x9E3779B1 + number + 1) & _WORD)
+
+
+def _folded(key: Tensor, high: int | Tensor) -> Tensor:
+    """A key together with the upper bits of its number, by way of a key that no small number has."""
+    return _absorbed(_absorbed(key, 0x2545F491), high)
 
 
 def _signed(word: Tensor) -> Tensor:

@@ -17,10 +17,21 @@ from torch_geometric.data import Data
 from panconv.data import load
 from panconv.graph import Adjacency
 from panconv.jsonl import number_or_null
+from panconv.methods import checked_method
 from panconv.models import PAN
 from panconv.ranking import Point, ranked
 from panconv.results import Job, Results, Run, check_job, checked_settings
 from panconv.train import FitResult, Progress, fit
+from panconv.validation import (
+    as_integer,
+    checked_count,
+    checked_device,
+    checked_length,
+    checked_numbers,
+    checked_seed,
+    kind_of,
+    shown,
+)
 from panconv.weights import layer_specs, weights_from
 
 # What is held of one trial while it trains: about this much a stored feature and a hidden value.
@@ -151,6 +162,12 @@ def grid_points(
         tie: lengths n that share one value, such as (1, 2) for k(1) = k(2).
         layers: a number of layers, to give each a k(n) of its own; None to share one.
     """
+    checked_length(L)
+    values = checked_numbers(values, "values")
+    if not isinstance(tie, (list, tuple, range)) or any(as_integer(n) is None for n in tie):
+        raise TypeError(f"tie must be a list of lengths n, integers of 0 … {L}, got {shown(tie)}")
+    if layers is not None:
+        checked_count(layers, "layers")
     tie = list(dict.fromkeys(tie))
     wrong = [n for n in tie if not 0 <= n <= L]
     if wrong or not values:
@@ -162,7 +179,7 @@ def grid_points(
         raise ValueError(f"the grid has {count:.3g} points, more than {_MOST_POINTS:,}: name fewer values, or tie some")
     points = []
     for chosen in itertools.product(values, repeat=len(free)):
-        by_length = dict(zip(free, map(float, chosen), strict=True))
+        by_length = dict(zip(free, chosen, strict=True))
         points.append([by_length[tie[0] if n in tie else n] for n in range(L + 1)])
     points = [k for k in points if any(k)]  # all zeros is no operator
     if layers is None:
@@ -172,8 +189,8 @@ def grid_points(
 
 def power_law_points(temperatures: Sequence[float], alphas: Sequence[float]) -> list[dict[str, Any]]:
     """The power laws exp(−n^α/T) of some temperatures and exponents, fixed."""
-    laws = itertools.product(alphas, temperatures)
-    return [{"kind": "power-law", "alpha": float(a), "temperature": float(T), "trained": False} for a, T in laws]
+    laws = itertools.product(checked_numbers(alphas, "alphas"), checked_numbers(temperatures, "temperatures"))
+    return [{"kind": "power-law", "alpha": a, "temperature": T, "trained": False} for a, T in laws]
 
 
 def grid_search(
@@ -205,12 +222,19 @@ def grid_search(
         command: what to write into the records as their origin.
         callback: called with a `Step` after every epoch.
     """
-    if not points:
-        raise ValueError("the grid has no points: name values")
+    if not isinstance(data, (str, Data)):
+        raise TypeError(f"data must be the name of a graph or a PyG Data, got {kind_of(data)}")
+    if not isinstance(points, (list, tuple)) or not points:
+        raise ValueError(f"the grid has no points: points must be a list of path weights, got {shown(points)}")
+    checked_method(method), checked_length(L), checked_device(device)
+    trials, seed, how = checked_count(trials, "trials"), checked_seed(seed), _settings(settings)
     if isinstance(data, Data) and results is not None:
         raise ValueError("results go with a graph that has a name: a Data object cannot be found again in a record")
     name = f"Data object {id(data)}" if isinstance(data, Data) else data
     how = checked_settings(settings or {})
+    for spec in points:
+        for each in layer_specs(spec, how["layers"]):
+            weights_from(each, L)
     jobs = [Job(name, method, w, L, how, seed + t) for w in points for t in range(trials)]
     if isinstance(data, Data):
         _GIVEN[name] = data
@@ -218,6 +242,18 @@ def grid_search(
         return ranked(run_jobs(jobs, results, device=device, command=command, callback=callback))
     finally:
         _GIVEN.pop(name, None)
+
+
+def _settings(settings: Mapping[str, Any] | None) -> dict[str, Any]:
+    """All settings, with what is changed of them."""
+    if settings is not None and not isinstance(settings, Mapping):
+        raise TypeError(f"settings must be a dict, such as {{'lr': 0.01}}, got {kind_of(settings)}")
+    how = {**SETTINGS, **(settings or {})}
+    if odd := sorted(map(str, how.keys() - SETTINGS.keys())):
+        raise ValueError(f"settings has no {odd[0]!r}, only: {', '.join(SETTINGS)}")
+    for name in ("hidden", "layers", "epochs", "patience"):
+        checked_count(how[name], f"settings[{name!r}]")
+    return how
 
 
 def _is_fixed(weights: Any) -> bool:

@@ -13,6 +13,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from panconv.validation import kind_of
+
 _TOLERANCE = 1e-9
 
 
@@ -24,6 +26,9 @@ def assert_operator(M: Any, *, device: str | torch.device = "cpu", trials: int |
         device: where it lives.
         trials: S, where the operator acts on (N, S, …) with a matrix a trial.
     """
+    lacks = [name for name in ("shape", "__matmul__", "T", "to_dense") if not hasattr(M, name)]
+    if lacks or isinstance(M, Tensor):
+        raise TypeError(f"M must be an operator with @, .T, .shape and to_dense(), such as a MET, got {kind_of(M)}")
     N = M.shape[1]
     middle = () if trials is None else (trials,)
 

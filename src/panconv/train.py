@@ -18,8 +18,19 @@ from panconv.cuda_graph import Replayed
 from panconv.epoch import KEEP, Epoch, score
 from panconv.features import SparseRows
 from panconv.graph import Adjacency
-from panconv.validation import as_integer, checked_count
+from panconv.validation import (
+    INTEGERS,
+    as_number,
+    check_real,
+    check_values,
+    checked_count,
+    checked_device,
+    checked_seeds,
+    kind_of,
+    shown,
+)
 
+_MASKS = ("train_mask", "val_mask", "test_mask")
 # After how many epochs the host looks whether trials still run. A GPU is never made to wait for more.
 _LOOK_EVERY = defaultdict(lambda: 10, cpu=1)
 
@@ -103,8 +114,8 @@ def fit(
 
     Args:
         model: `PAN(…, trials=S)` for S seeds side by side, or `PAN(…)` for one, or any other as `panconv.nn.Stacked`.
-        data: x (N, F), dense or sparse, edge_index, optionally edge_weight, y, and the three masks, (N,), or (N, S)
-            where each trial has a split of its own.
+        data: x (N, F), dense or sparse, in the model's dtype or cast to it, edge_index, optionally edge_weight, y, and
+            the three masks, (N,), or (N, S) where each trial has a split of its own; no test node is trained on.
         seeds: one a trial.
         lr, weight_decay, epochs, patience: the settings of the training.
         keep: which epoch of a trial is its best: that of the lowest validation "loss"; the last of the highest
@@ -115,9 +126,10 @@ def fit(
     """
     began = time.perf_counter()
     _check_settings(model, seeds, lr, weight_decay, epochs, patience)
-    if keep not in KEEP:
-        raise ValueError(f"keep must be one of {', '.join(KEEP)}, got {keep!r}")
-    x, adj, y, masks = _checked(data, model, torch.device(device))
+    if not isinstance(keep, str) or keep not in KEEP:
+        raise ValueError(f"keep must be one of {', '.join(KEEP)}, got {shown(keep)}")
+    device = checked_device(device)
+    x, adj, y, masks = _checked(data, model, device)
     model.materialize(x.shape[-1])
     model.to(device).seed(seeds)  # type: ignore[attr-defined]
     train, val, test = map(_nodes, masks)
@@ -193,28 +205,15 @@ def _checked(
     data: Data, model: Any, device: torch.device
 ) -> tuple[Tensor | SparseRows, Adjacency, Tensor, list[Tensor]]:
     """The graph, its features in the model's dtype, the labels and the masks, on the device."""
-    for name in ("x", "edge_index", "y", "train_mask", "val_mask", "test_mask"):
-        if getattr(data, name, None) is None:
-            raise ValueError(f"data.{name} is missing: fit needs x, edge_index, y and the three masks")
-    x, y, N = data.x, data.y, data.x.size(0)
-    sparse = x.layout != torch.strided
-    stored = x.to_sparse_csr().values() if sparse else x
-    if not bool(torch.isfinite(stored).all()):
-        raise ValueError("data.x holds NaN or infinite features: mend or remove them")
-    if y.dim() != 1 or y.numel() != N or y.is_floating_point() or y.dtype == torch.bool:
-        raise ValueError(f"data.y must be {N} class numbers, (N,) of integers, got {tuple(y.shape)} of {y.dtype}")
-    masks = [data.train_mask, data.val_mask, data.test_mask]
-    for name, mask in zip(("train_mask", "val_mask", "test_mask"), masks, strict=True):
-        if mask.dtype != torch.bool or mask.shape not in ((N,), (N, model.trials)) or not bool(mask.any()):
-            raise ValueError(f"data.{name} must be boolean, ({N},), with a node in it; got {tuple(mask.shape)}")
-        if mask.dim() == 2 and len(mask.sum(0).unique()) > 1:
-            raise ValueError(f"data.{name} must hold as many nodes for one trial as for another, got {mask.sum(0)}")
-    _check_disjoint(*(mask.reshape(N, -1) for mask in masks))
+    x, y = _checked_parts(data)
+    N, sparse = x.size(0), x.layout != torch.strided
+    masks = _checked_masks(data, N, model.trials)
     _check_fit(model, x.size(1), y[torch.stack([m.reshape(N, -1).any(1) for m in masks]).any(0)])
     dtype = next(p.dtype for p in reversed(list(model.parameters())))
     features = SparseRows.of(x.to(dtype)).to(device) if sparse else x.to(device, dtype)
     weight = getattr(data, "edge_weight", None)
-    adj = Adjacency.of(data.edge_index, None if weight is None else weight.detach(), N).to(device)
+    weight = weight.detach() if isinstance(weight, Tensor) else weight
+    adj = Adjacency.of(data.edge_index, weight, N).to(device)
     return features, adj, y.to(device).long(), [mask.to(device) for mask in masks]
 
 
@@ -232,6 +231,45 @@ def _check_disjoint(train: Tensor, val: Tensor, test: Tensor) -> None:
             )
 
 
+def _checked_parts(data: Any) -> tuple[Tensor, Tensor]:
+    """The features, real and finite, and the labels."""
+    for name in ("x", "edge_index", "y", *_MASKS):
+        if getattr(data, name, None) is None:
+            raise ValueError(
+                f"data.{name} is missing: fit needs x, edge_index, y and the three masks, got {kind_of(data)}"
+            )
+        if name != "edge_index" and not isinstance(getattr(data, name), Tensor):
+            raise TypeError(f"data.{name} must be a tensor, got {kind_of(getattr(data, name))}")
+    x, y = data.x, data.y
+    if x.dim() != 2:
+        raise ValueError(f"data.x must be (N, F), a row per node, got shape {tuple(x.shape)}")
+    check_real(x, "data.x")
+    for name in ("x", "y", *_MASKS):
+        check_values(getattr(data, name), f"data.{name}")
+    stored = x.to_sparse_csr().values() if x.layout != torch.strided else x
+    if not bool(torch.isfinite(stored).all()):
+        raise ValueError("data.x holds NaN or infinite features: mend or remove them")
+    if y.shape != (x.size(0),) or y.dtype not in INTEGERS:
+        raise ValueError(
+            f"data.y must be {x.size(0)} class numbers, (N,) of integers, got {tuple(y.shape)} of {y.dtype}"
+        )
+    return x, y
+
+
+def _checked_masks(data: Any, N: int, trials: int | None) -> list[Tensor]:
+    """The three masks, which share no node."""
+    masks = [getattr(data, name) for name in _MASKS]
+    for name, mask in zip(_MASKS, masks, strict=True):
+        if mask.dtype != torch.bool or mask.shape not in ((N,), (N, trials)) or not bool(mask.any()):
+            kind = "empty" if mask.dtype == torch.bool and not bool(mask.any()) else mask.dtype
+            raise ValueError(f"data.{name} must be boolean, ({N},), with a node in it; got {tuple(mask.shape)}, {kind}")
+        if mask.dim() == 2 and len(mask.sum(0).unique()) > 1:
+            numbers = mask.sum(0).tolist()
+            raise ValueError(f"data.{name} must hold as many nodes for one trial as for another, got {shown(numbers)}")
+    _check_disjoint(*(mask.reshape(N, -1) for mask in masks))
+    return masks
+
+
 def _check_fit(model: Any, F: int, known: Tensor) -> None:
     C, width = model.out_channels, model.in_channels
     if width not in (-1, F):
@@ -244,13 +282,17 @@ def _check_fit(model: Any, F: int, known: Tensor) -> None:
 def _check_settings(
     model: Any, seeds: Sequence[int], lr: float, weight_decay: float, epochs: int, patience: int
 ) -> None:
-    if not isinstance(seeds, Sequence) or any(as_integer(seed) is None for seed in seeds):
-        raise TypeError(f"seeds must be a sequence of integers, one a trial, got {seeds!r}")
-    if len(seeds) != (model.trials or 1):
-        raise ValueError(f"seeds must be {model.trials or 1}, one for each of the model's trials, got {len(seeds)}")
-    if any(not 0 <= seed < 2**32 for seed in seeds):
-        raise ValueError(f"seeds must be at least 0 and below 2^32, got {list(seeds)}")
+    lacks = [name for name in ("trials", "in_channels", "out_channels", "seed", "decayed") if not hasattr(model, name)]
+    if lacks or isinstance(model, type):
+        raise TypeError(
+            f"model must be a PAN, or another module in panconv.nn.Stacked, got {kind_of(model)}, which has no "
+            f"{lacks[0] if lacks else 'parameters yet'}"
+        )
+    checked_seeds(seeds, model.trials or 1, bits=32)
     checked_count(epochs, "epochs")
     checked_count(patience, "patience")
-    if not (0 < lr < math.inf and 0 <= weight_decay < math.inf):
-        raise ValueError(f"lr must be positive and weight_decay not negative, both finite, got {lr} and {weight_decay}")
+    rate, decay = as_number(lr), as_number(weight_decay)
+    if rate is None or decay is None or not (0 < rate < math.inf and 0 <= decay < math.inf):
+        raise ValueError(
+            f"lr must be positive and weight_decay not negative, both finite, got {shown(lr)} and {shown(weight_decay)}"
+        )

@@ -15,12 +15,12 @@ from torch import Tensor
 from torch_geometric.data import Data
 from torch_geometric.transforms import BaseTransform
 
+from panconv.edges import checked_edges
 from panconv.graph import Adjacency
 from panconv.met import MET
 from panconv.methods import check_paths, checked_method, natural_weights
 from panconv.paths import PathFamily, paths_from
-from panconv.paths.formed import free_bytes
-from panconv.validation import checked_count, checked_length
+from panconv.validation import as_number, checked_count, checked_length, free_bytes, kind_of, shown
 from panconv.weights import PathWeights, weights_from
 
 _ENTRIES = 50_000_000  # of M, bounded from above: more than these are not formed at once where some are to be dropped
@@ -226,6 +226,7 @@ def _detached(weights: object, L: int, natural: str) -> PathWeights:
     if weights is None:
         weights = natural if natural == "power-law" else [1 / (L + 1)] * (L + 1)
     if isinstance(weights, (list, tuple)):
+        weights_from(weights, L)  # looks at them
         weights = torch.tensor(weights, dtype=torch.float64)
     own = copy.deepcopy(weights_from(weights, L)).requires_grad_(False)
     if own().dim() == 2:
@@ -237,20 +238,22 @@ def _checked_sparsify(sparsify: Any) -> tuple[str, float] | None:
     if sparsify is None:
         return None
     if not isinstance(sparsify, (tuple, list)) or len(sparsify) != 2 or sparsify[0] not in ("threshold", "top_k"):
-        raise ValueError(f"sparsify must be None, ('threshold', eps) or ('top_k', k), got {sparsify!r}")
+        raise ValueError(f"sparsify must be None, ('threshold', eps) or ('top_k', k), got {shown(sparsify)}")
     rule, bound = sparsify
     if rule == "top_k":
         return rule, checked_count(bound, "sparsify=('top_k', k): k")
-    if not isinstance(bound, (int, float)) or isinstance(bound, bool) or not 0 <= bound < math.inf:
-        raise ValueError(f"sparsify=('threshold', eps): eps must be a finite number of at least 0, got {bound!r}")
-    return rule, float(bound)
+    eps = as_number(bound)
+    if eps is None or not 0 <= eps < math.inf:
+        raise ValueError(f"sparsify=('threshold', eps): eps must be a finite number of at least 0, got {shown(bound)}")
+    return rule, eps
 
 
 def _check(data: Any) -> None:
     if not isinstance(data, Data):
-        raise TypeError(f"data must be a PyG Data with one kind of node and edge, got {type(data).__name__}")
+        raise TypeError(f"data must be a PyG Data with one kind of node and edge, got {kind_of(data)}")
     if data.edge_index is None:
         raise ValueError("data.edge_index is missing: METTransform reads the graph from it (and from edge_weight)")
+    checked_edges(data.edge_index)
     for key in data.keys():  # noqa: SIM118 (a Data iterates over pairs)
         if "edge" in key and key not in ("edge_index", "edge_weight") and data.is_edge_attr(key):
             raise ValueError(

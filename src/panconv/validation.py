@@ -1,109 +1,164 @@
-"""What a user hands in as a graph, read and checked: one line names the argument, the value and the remedy."""
+"""Arguments, checked: one line names the argument, the value and the remedy."""
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
+import psutil
 import torch
 from torch import Tensor
-from torch_geometric import EdgeIndex
+
+FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
+INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.uint16, torch.uint32, torch.uint64)
+_LONGEST = 10**6
+_MOST = 2**31 - 1  # of what is counted in a layer or a loop
+_MOST_SEED = 2**63 - 1
 
 
-def entries(matrix: Any) -> tuple[Tensor, Tensor | None, int]:
-    """The edge_index (2, E), the weights (E,) or None, and N, of a sparse matrix A[receiver, sender]."""
-    if isinstance(matrix, Tensor):
-        coo = matrix.to_sparse_coo().coalesce()
-        (row, col), value = coo.indices(), coo.values()
-    elif sp.issparse(matrix):
-        coo = matrix.tocoo()
-        row, col, value = (torch.from_numpy(np.array(part)) for part in (coo.row, coo.col, coo.data))
-    elif type(matrix).__name__ == "SparseTensor":  # torch_sparse, which need not be installed
-        row, col, value = matrix.coo()
-    else:
-        raise TypeError(
-            f"the graph must be an Adjacency, an edge_index (2, E) or a sparse matrix (N, N), "
-            f"got {type(matrix).__name__}"
-        )
-    shape = tuple(matrix.sparse_sizes() if hasattr(matrix, "sparse_sizes") else matrix.shape)
-    if len(shape) != 2 or shape[0] != shape[1]:
-        raise ValueError(f"the sparse matrix of a graph must be square, (N, N), got shape {shape}")
-    if value is None or value.dtype == torch.bool or (not value.requires_grad and bool((value == 1).all())):
-        value = None
-    return torch.stack([col, row]).long(), value, shape[0]
+# ---------------------------------------------------------------------- operators and features
 
 
-def checked_edges(edge_index: Any) -> Tensor:
-    if isinstance(edge_index, np.ndarray):
-        edge_index = torch.from_numpy(edge_index)
-    if not isinstance(edge_index, Tensor):
-        raise TypeError(f"edge_index must be a tensor (2, E), got {type(edge_index).__name__}")
-    if edge_index.dim() != 2 or edge_index.size(0) != 2:
-        raise ValueError(f"edge_index must have shape (2, E), rows source and target, got {tuple(edge_index.shape)}")
-    if edge_index.is_floating_point() or edge_index.is_complex() or edge_index.dtype == torch.bool:
-        raise TypeError(f"edge_index must hold integers, got {edge_index.dtype}: convert it with .long()")
-    if edge_index.numel() and (low := int(edge_index.min())) < 0:
-        raise ValueError(f"edge_index names node {low}: nodes are numbered from 0")
-    return edge_index.long()
+def checked_paths(paths: Any) -> Any:
+    """The family of paths itself, if it is one."""
+    if isinstance(paths, type) or not all(hasattr(paths, name) for name in ("adj", "L", "on", "ready")):
+        raise TypeError(f"paths must be a family of paths, got {kind_of(paths)}: write MET(Walks(adj, L=2), …)")
+    return paths
 
 
-def checked_num_nodes(edge_index: Tensor, num_nodes: int | None) -> int:
-    named = int(edge_index.max()) + 1 if edge_index.numel() else 0
-    if num_nodes is None:
-        return named
-    count = as_integer(num_nodes)
-    if count is None or count < 0:
-        raise ValueError(f"num_nodes must be an integer of at least 0, got {num_nodes!r}")
-    if named > count:
-        raise ValueError(
-            f"edge_index names node {named - 1}, but there are only {count} nodes: x must have a row for each "
-            "(without x: raise num_nodes)"
-        )
-    return count
+def checked_operand(x: Any, N: int, device: torch.device) -> Tensor:
+    """What an operator on N nodes is applied to: x (N, …), dense, floating point, on the operator's device."""
+    if not isinstance(x, Tensor):
+        raise TypeError(f"x must be a tensor ({N}, …), got {kind_of(x)}")
+    if x.layout != torch.strided or x.dtype not in FLOATS:
+        kind = x.dtype if x.layout == torch.strided else x.layout
+        raise TypeError(f"x must be dense and floating point, got {kind}: convert it with .float() or .to_dense()")
+    if x.dim() == 0 or x.size(0) != N:
+        raise ValueError(f"x must have {N} rows, one per node, got shape {tuple(x.shape)}")
+    check_device(x, device, "the graph is")
+    return x
 
 
-def checked_weights(edge_weight: Any, num_edges: int) -> Tensor:
-    if not isinstance(edge_weight, Tensor):
-        raise TypeError(f"edge_weight must be a tensor ({num_edges},), got {type(edge_weight).__name__}")
-    if edge_weight.shape != (num_edges,):
-        raise ValueError(
-            f"edge_weight must have shape ({num_edges},), a weight an edge, got {tuple(edge_weight.shape)}"
-        )
-    if edge_weight.is_complex():
-        raise TypeError(f"edge_weight must be real, got {edge_weight.dtype}")
-    finite = torch.isfinite(edge_weight.detach())
-    if not bool(finite.all()):
-        where = int((~finite).nonzero()[0])
-        raise ValueError(
-            f"edge_weight must be finite, got {edge_weight[where].item()} at edge {where}: remove or mend that edge"
-        )
-    wide = edge_weight.dtype in (torch.float32, torch.float64)
-    return edge_weight if wide else edge_weight.to(torch.get_default_dtype())
+def checked_dtype(dtype: Any) -> torch.dtype:
+    """A dtype to return a matrix in; None stands for torch's default."""
+    dtype = torch.get_default_dtype() if dtype is None else dtype
+    if dtype not in FLOATS:
+        raise TypeError(f"dtype must be one of {', '.join(map(str, FLOATS))}, or None, got {shown(dtype)}")
+    return dtype
 
 
-def size_of(edge_index: EdgeIndex) -> int | None:
-    sizes = [size for size in edge_index.sparse_size() if size is not None]
-    return max(sizes) if sizes else None
+def checked_device(device: Any) -> torch.device:
+    """A device from its name."""
+    try:
+        found = torch.device(device)
+        torch.empty(0, device=found)
+    except (TypeError, ValueError, RuntimeError, AssertionError, NotImplementedError):
+        found = torch.device("meta")
+    if found.type == "meta":
+        raise ValueError(f"device must be one that torch has here, such as 'cpu' or 'cuda', got {shown(device)}")
+    return found
+
+
+def check_device(x: Tensor, device: torch.device, where: str) -> None:
+    """Refuses features that are not where they are to be multiplied."""
+    if x.device != device:
+        raise ValueError(f"x is on {x.device}, but {where} on {device}: move one of them with .to(device)")
+
+
+def check_real(values: Tensor, name: str) -> None:
+    """Refuses numbers whose imaginary part would be lost, and those that are no plain numbers."""
+    if values.is_complex() or not (values.dtype in FLOATS or values.dtype in INTEGERS or values.dtype == torch.bool):
+        raise TypeError(f"{name} must hold real numbers, got {values.dtype}: take the real part, or convert it")
+
+
+def check_values(values: Tensor, name: str) -> None:
+    """Refuses a tensor without values."""
+    if values.is_meta:
+        raise ValueError(f"{name} is on the meta device, which holds no numbers: give a tensor with values")
+
+
+def free_bytes(device: torch.device) -> int:
+    return torch.cuda.mem_get_info(device)[0] if device.type == "cuda" else psutil.virtual_memory().available
+
+
+# ---------------------------------------------------------------------- numbers
 
 
 def checked_length(L: int) -> int:
     """L itself, if it is an integer of at least 0."""
     length = as_integer(L)
     if length is None:
-        raise TypeError(f"L must be an integer, the longest path length, got {L!r}")
-    if length < 0:
-        raise ValueError(f"L must be at least 0, the longest path length, got {L}")
+        raise TypeError(f"L must be an integer, the longest path length, got {shown(L)}")
+    if not 0 <= length <= _LONGEST:
+        raise ValueError(f"L must be at least 0 and at most {_LONGEST:,}, the longest path length, got {L}")
     return length
 
 
-def checked_count(value: int, name: str) -> int:
-    """The value itself, if it is an integer of at least 1."""
+def checked_count(value: int, name: str, least: int = 1) -> int:
+    """The value itself, if it is an integer of at least 1, or `least`."""
     count = as_integer(value)
-    if count is None or count < 1:
-        raise ValueError(f"{name} must be an integer of at least 1, got {value!r}")
+    if count is None or not least <= count <= _MOST:
+        bound = "" if count is None or count < least else f" and at most {_MOST:,}"
+        raise ValueError(f"{name} must be an integer of at least {least}{bound}, got {shown(value)}")
     return count
+
+
+def checked_width(in_channels: int) -> int:
+    """The width of the features itself: an integer of at least 1, or −1 to take it from the first call."""
+    width = as_integer(in_channels)
+    return -1 if width == -1 else checked_count(in_channels, "in_channels")
+
+
+def checked_seed(seed: int) -> int:
+    """The seed itself, if it is an integer of 0 … 2⁶³ − 1."""
+    number = as_integer(seed)
+    if number is None or not 0 <= number <= _MOST_SEED:
+        bound = " and below 2^63" if number is not None and number > 0 else ""
+        raise ValueError(f"seed must be an integer of at least 0{bound}, got {shown(seed)}")
+    return number
+
+
+def checked_seeds(seeds: Any, trials: int, bits: int = 63) -> list[int]:
+    """The seeds of some trials, one for each, if all of them are integers of so many bits, 0 … 2⁶³ − 1."""
+    given = seeds.tolist() if isinstance(seeds, (Tensor, np.ndarray)) and seeds.ndim == 1 else seeds
+    if not isinstance(given, (list, tuple, range)) or any(as_integer(seed) is None for seed in given):
+        raise TypeError(f"seeds must be a sequence of integers, one per trial, got {shown(seeds)}")
+    if len(given) != trials:
+        raise ValueError(f"seeds must be {trials}, one per trial, got {len(given)}: {shown(seeds)}")
+    for seed in given:
+        if not 0 <= seed < 2**bits:
+            raise ValueError(f"seeds must be at least 0 and below 2^{bits}, got {shown(seed)}")
+    return [operator.index(seed) for seed in given]
+
+
+def checked_trial(s: int, trials: int) -> int:
+    """The number of a trial itself, if there is one of that number."""
+    number = as_integer(s)
+    if not trials:
+        raise ValueError(f"trial must be one of several, but the model was made without trials, got {shown(s)}")
+    if number is None or not 0 <= number < trials:
+        raise ValueError(f"trial must be one of 0 … {trials - 1}, got {shown(s)}")
+    return number
+
+
+def checked_positive(value: float, name: str) -> float:
+    """The value as a float, if it is a number above 0 and finite."""
+    number = as_number(value)
+    if number is None:
+        raise TypeError(f"{name} must be a number, positive and finite, got {shown(value)}")
+    if not 0 < number < math.inf:
+        raise ValueError(f"{name} must be positive and finite, got {shown(value)}")
+    return number
+
+
+def checked_numbers(values: Any, name: str) -> list[float]:
+    """Some numbers as floats, if all are finite."""
+    given = [as_number(value) for value in values] if isinstance(values, (list, tuple, range)) else [None]
+    if any(value is None or not math.isfinite(value) for value in given):
+        raise ValueError(f"{name} must be a list of finite numbers, got {shown(values)}")
+    return [value for value in given if value is not None]
 
 
 def as_integer(value: Any) -> int | None:
@@ -112,3 +167,28 @@ def as_integer(value: Any) -> int | None:
         return None if isinstance(value, bool) else operator.index(value)
     except TypeError:
         return None
+
+
+def as_number(value: Any) -> float | None:
+    """A Python float from a real number of any library; None for what is not one."""
+    if isinstance(value, (bool, str, bytes, bytearray)) or np.iscomplexobj(value):
+        return None
+    try:
+        return float(value.detach() if isinstance(value, Tensor) else value)
+    except OverflowError:
+        return math.inf
+    except (TypeError, ValueError, RuntimeError):
+        return None
+
+
+def shown(value: Any) -> str:
+    """A value in a message: on one line, and short."""
+    if isinstance(value, (Tensor, np.ndarray)) and value.ndim:
+        return f"a {type(value).__name__} of shape {tuple(value.shape)} and {value.dtype}"
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 80 else text[:79] + "…"
+
+
+def kind_of(value: Any) -> str:
+    """What a value is, where it is of a wrong type altogether."""
+    return shown(value) if isinstance(value, (str, type)) or value is None else type(value).__name__

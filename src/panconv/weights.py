@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from panconv.validation import checked_length
+from panconv.validation import as_number, check_real, check_values, checked_length, checked_positive, shown
 
 
 class PathWeights(nn.Module):
@@ -134,7 +134,7 @@ class Boltzmann(PathWeights):
         super().__init__()
         start = _as_weights(energies, "energies")
         self.L = start.size(0) - 1
-        self.temperature = _checked_positive(temperature, "temperature")
+        self.temperature = checked_positive(temperature, "temperature")
         self._start = start
         self.energies = nn.Parameter(_flip(start).clone())
 
@@ -182,15 +182,16 @@ class PowerLaw(PathWeights):
         self, L: int, alpha: float = 1.0, temperature: float | Sequence[float] | Tensor = 1.0, trained: bool = True
     ) -> None:
         super().__init__()
-        if not isinstance(alpha, (int, float)) or not (math.isfinite(alpha) and alpha >= 1):
-            raise ValueError(f"alpha must be a number of at least 1, for E(n) = n^alpha, got {alpha!r}")
+        power = as_number(alpha)
+        if power is None or not 1 <= power < math.inf:
+            raise ValueError(f"alpha must be a number of at least 1, for E(n) = n^alpha, got {shown(alpha)}")
         try:
-            start = as_numbers(temperature).detach().log()
-        except (TypeError, ValueError, RuntimeError):
-            raise TypeError(f"temperature must be a number, or (S,) numbers, got {temperature!r}") from None
+            start = as_numbers(temperature, "temperature").detach().log()
+        except (TypeError, ValueError, RuntimeError, OverflowError):
+            raise TypeError(f"temperature must be a number, or (S,) numbers, got {shown(temperature)}") from None
         if start.dim() > 1 or not bool(torch.isfinite(start).all()):
-            raise ValueError(f"temperature must be positive and finite, a number or (S,), got {temperature}")
-        self.L, self.alpha, self.trained = checked_length(L), float(alpha), trained
+            raise ValueError(f"temperature must be positive and finite, a number or (S,), got {shown(temperature)}")
+        self.L, self.alpha, self.trained = checked_length(L), power, trained
         self._start = start
         if trained:
             self.log_temperature = nn.Parameter(start.clone())
@@ -266,7 +267,7 @@ def weights_from(spec: object, L: int, trials: int | None = None) -> PathWeights
         weights = _from_dict(dict(spec), L, trials)
     elif isinstance(spec, str):
         if spec not in named:
-            raise ValueError(f"weights must be one of {', '.join(named)}, or L+1 numbers to fix, got {spec!r}")
+            raise ValueError(f"weights must be one of {', '.join(named)}, or L+1 numbers to fix, got {shown(spec)}")
         weights = named[spec]()
     else:
         weights = spec if isinstance(spec, PathWeights) else Fixed(_spread(_as_weights(spec, "weights"), 1, trials))
@@ -321,17 +322,20 @@ def _from_dict(spec: dict[str, Any], L: int, trials: int | None) -> PathWeights:
     kind = spec.pop("kind", None)
     try:
         return _of_kind(kind, spec, L, trials)
-    except (KeyError, TypeError) as error:
-        raise ValueError(f"weights { ({'kind': kind} | spec) } cannot be read: {error!r}") from None
+    except (KeyError, TypeError, RuntimeError, OverflowError) as error:
+        why = " ".join(f"{type(error).__name__}: {error}".split())
+        raise ValueError(f"weights {shown({'kind': kind} | spec)} cannot be read: {why}") from None
 
 
 def _of_kind(kind: object, spec: dict[str, Any], L: int, trials: int | None) -> PathWeights:
     if kind == "power-law":
-        return PowerLaw(L, **{**spec, "temperature": _spread(as_numbers(spec.get("temperature", 1.0)), 0, trials)})
+        return PowerLaw(
+            L, **{**spec, "temperature": _spread(as_numbers(spec.get("temperature", 1.0), "temperature"), 0, trials)}
+        )
     if kind == "boltzmann":
-        return Boltzmann(_spread(as_numbers(spec["energies"]), 1, trials), spec.get("temperature", 1.0))
+        return Boltzmann(_spread(as_numbers(spec["energies"], "energies"), 1, trials), spec.get("temperature", 1.0))
     if kind in ("free", "fixed"):
-        return (Free if kind == "free" else Fixed)(_spread(as_numbers(spec["k"]), 1, trials))
+        return (Free if kind == "free" else Fixed)(_spread(as_numbers(spec["k"], "k"), 1, trials))
     raise ValueError(f"weights of kind {kind!r} are not known: free, fixed, boltzmann, power-law")
 
 
@@ -355,28 +359,24 @@ def _flip(w: Tensor) -> Tensor:
     return w.mT if w.dim() == 2 else w
 
 
-def as_numbers(values: object) -> Tensor:
+def as_numbers(values: object, name: str) -> Tensor:
     """A floating-point tensor: a tensor's or an array's own dtype, and of Python's numbers their own, float64."""
-    if isinstance(values, (Tensor, np.ndarray)):
-        given = torch.as_tensor(values)
-        return given if given.is_floating_point() else given.to(torch.get_default_dtype())
-    return torch.as_tensor(values, dtype=torch.float64)
+    if not isinstance(values, (Tensor, np.ndarray)):
+        return torch.as_tensor(values, dtype=torch.float64)
+    given = torch.as_tensor(values)
+    check_real(given, name)
+    check_values(given, name)
+    return given if given.is_floating_point() else given.to(torch.get_default_dtype())
 
 
 def _as_weights(values: object, name: str) -> Tensor:
     try:
-        weights = as_numbers(values)
-    except (TypeError, ValueError, RuntimeError):
-        raise TypeError(f"{name} must be numbers, one per path length n = 0 … L, got {values!r}") from None
+        weights = as_numbers(values, name)
+    except (TypeError, ValueError, RuntimeError, OverflowError):
+        raise TypeError(f"{name} must be numbers, one per path length n = 0 … L, got {shown(values)}") from None
     weights = weights.detach().clone()
     if weights.dim() not in (1, 2) or weights.size(0) == 0:
         raise ValueError(f"{name} must have shape (L+1,) or (L+1, S), got {tuple(weights.shape)}")
     if not bool(torch.isfinite(weights).all()):
-        raise ValueError(f"{name} must be finite, got {weights.tolist()}")
+        raise ValueError(f"{name} must be finite, got {shown(weights.tolist())}")
     return weights
-
-
-def _checked_positive(value: float, name: str) -> float:
-    if not (math.isfinite(value) and value > 0):
-        raise ValueError(f"{name} must be positive and finite, got {value}")
-    return float(value)

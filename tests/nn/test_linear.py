@@ -47,7 +47,15 @@ def test_checked_features():
     assert isinstance(lin.checked(torch.randn(3, 5).to_sparse()), SparseRows)
     with pytest.raises(TypeError, match="got list"):
         lin.checked([1.0])
-    with pytest.raises(ValueError, match="a row a node"):
+    with pytest.raises(ValueError, match="a row per node"):
         lin.checked(torch.randn(5))
     with pytest.raises(ValueError, match="in_channels = 5 columns"):
         lin.checked(torch.randn(3, 4))
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float16, torch.int64, torch.complex64])
+def test_features_of_another_dtype_are_refused_never_cast(sparse, dtype):
+    x = torch.ones(3, 4, dtype=dtype)
+    with pytest.raises(TypeError, match=rf"x .*{dtype}.*torch.float32"):
+        Linear(4, 2).checked(x.to_sparse() if sparse else x)

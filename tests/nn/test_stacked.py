@@ -72,7 +72,7 @@ def test_seeds_decide_the_start():
     a.seed([3, 4, 5])
     assert torch.equal(state, torch.get_rng_state())  # seeding draws nothing from torch's own generator
     torch.set_rng_state(before)
-    with pytest.raises(ValueError, match="seeds must be 3, one a trial, got 2"):
+    with pytest.raises(ValueError, match="seeds must be 3, one per trial, got 2"):
         a.seed([1, 2])
 
 

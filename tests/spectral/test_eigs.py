@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch_geometric.utils import erdos_renyi_graph
 
-from panconv import MET, METHODS, Adjacency, Fixed, Walks, eigs, load
+from panconv import MET, METHODS, Adjacency, Fixed, Walks, eigs, lanczos, load
 from panconv.testing import close
 
 K = torch.tensor([1.0, 0.5, 0.25], dtype=torch.float64)
@@ -181,3 +181,28 @@ def test_the_symmetric_twin(method):
     root = (0.5 * log_Z.double()).exp()
     close(M.to_dense(torch.float64), S.to_dense(torch.float64) * root[None, :] / root[:, None])
     close(eigs(M, 4).values, torch.linalg.eigvalsh(S.to_dense(torch.float64)).flip(0))
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-9, 1e-30, 1e30])
+@pytest.mark.parametrize("layout", ["dense", "sparse"])
+def test_an_antisymmetric_matrix_has_imaginary_eigenvalues_however_small(scale, layout):
+    M = scale * torch.tensor([[0.0, 1.0], [-1.0, 0.0]], dtype=torch.float64)
+    M = M if layout == "dense" else M.to_sparse()
+    found = eigs(M, 2)
+    assert found.values.is_complex()
+    torch.testing.assert_close(found.values.imag / scale, torch.tensor([1.0, -1.0], dtype=torch.float64))
+    with pytest.raises(ValueError, match="M is not symmetric"):
+        lanczos(M, torch.ones(2, dtype=torch.float64), 1)
+
+
+def test_a_matrix_that_is_symmetric_to_rounding_counts_both_halves():
+    M = torch.tensor([[1.0, 0.5], [0.5, 1.0]])
+    M[0, 1] += 2**-22
+    torch.testing.assert_close(eigs(M, 1).values[0].item(), 1.5 + 2**-23, rtol=1e-12, atol=0)
+    M[0, 1] += 2**-10
+    torch.testing.assert_close(eigs(M, 1).values[0].item(), 1 + (0.5 * float(M[0, 1])) ** 0.5, rtol=1e-12, atol=0)
+
+
+def test_a_complex_matrix_is_not_taken_by_its_real_part():
+    with pytest.raises(TypeError, match=r"M must hold real numbers, got torch\.complex64"):
+        eigs(torch.eye(2) * 1j, 1)

@@ -39,3 +39,9 @@ def test_points_that_coincide_and_as_many_clusters_as_points():
     assert label[3] != label[0]
     assert len(kmeans(torch.arange(6.0).unsqueeze(1), 6).unique()) == 6
     assert kmeans(x, 1).tolist() == [0, 0, 0, 0]
+
+
+def test_every_seed_of_63_bits_is_taken():
+    x = torch.rand(40, 2, generator=torch.Generator().manual_seed(0))
+    found = {tuple(kmeans(x, 8, restarts=1, seed=seed, iterations=1).tolist()) for seed in (0, 2**32, 2**62, 2**63 - 1)}
+    assert len(found) == 4

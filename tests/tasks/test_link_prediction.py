@@ -65,9 +65,9 @@ def test_bad_input():
         link_scores(TRIANGLE_AND_TAIL, pairs, walk="drunk")
     with pytest.raises(ValueError, match="steps must be an integer of at least 1, got 0"):
         link_scores(TRIANGLE_AND_TAIL, pairs, steps=0)
-    with pytest.raises(ValueError, match=r"pairs must be a tensor \(2, E\) of node numbers, got \(3, 2\)"):
+    with pytest.raises(ValueError, match=r"pairs must be a tensor \(2, E\) of node numbers, got .*\(3, 2\)"):
         link_scores(TRIANGLE_AND_TAIL, torch.zeros(3, 2, dtype=torch.long))
-    with pytest.raises(ValueError, match="got list"):
+    with pytest.raises(ValueError, match=r"got \[\[0\]"):
         link_scores(TRIANGLE_AND_TAIL, [[0], [1]])
     with pytest.raises(TypeError, match=r"pairs must hold integers, got torch.float32"):
         link_scores(TRIANGLE_AND_TAIL, torch.zeros(2, 2))

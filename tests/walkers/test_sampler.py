@@ -107,8 +107,8 @@ def test_no_walkers_and_no_steps():
     [
         (([4], 1), ValueError, r"starts names node 4, but the nodes are 0 … 3"),
         (([-1], 1), ValueError, r"starts names node -1"),
-        (([[0, 1]], 1), ValueError, r"starts must have shape \(B,\), a node a walker, got \(1, 2\)"),
-        (([0.5], 1), TypeError, r"starts must hold integers, got torch.float32"),
+        (([[0, 1]], 1), ValueError, r"starts must have shape \(B,\), a node per walker, got \(1, 2\)"),
+        (([0.5], 1), TypeError, r"starts must hold integers, got \[0.5\]"),
         (("hub", 1), TypeError, r"starts must be node numbers \(B,\), got 'hub'"),
         (([0], -1), ValueError, r"steps must be an integer of at least 0, got -1"),
         (([0], 1.5), ValueError, r"steps must be an integer of at least 0, got 1.5"),
@@ -118,3 +118,9 @@ def test_no_walkers_and_no_steps():
 def test_bad_input(arguments, error, message):
     with pytest.raises(error, match=message):
         RandomWalk.generic(TRIANGLE_AND_TAIL).sample(*arguments)
+
+
+@pytest.mark.parametrize("far", [2**32, 2**33, 2**62])
+def test_seeds_that_differ_in_the_upper_bits_do_not_coincide(far):
+    walk = RandomWalk.generic(torch.tensor([[0, 1, 2, 0, 1, 2], [1, 2, 0, 2, 0, 1]]))
+    assert not torch.equal(walk.sample([0] * 9, 20, seed=3), walk.sample([0] * 9, 20, seed=3 + far))

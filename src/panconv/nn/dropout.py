@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from panconv import random
 from panconv.features import SparseRows
+from panconv.validation import as_number, shown
 
 
 class Dropout(nn.Module):
@@ -25,12 +26,15 @@ class Dropout(nn.Module):
 
     def __init__(self, p: float = 0.5) -> None:
         super().__init__()
-        if not 0 <= p < 1:
-            raise ValueError(f"dropout must be at least 0 and below 1, got {p}")
-        self.p = p
+        share = as_number(p)
+        if share is None or not 0 <= share < 1:
+            raise ValueError(f"dropout must be at least 0 and below 1, got {shown(p)}")
+        self.p = share
         self._position = torch.empty(0, dtype=torch.int32)
 
     def forward(self, x: Tensor | SparseRows) -> Tensor | SparseRows:
+        if not isinstance(x, SparseRows) and not (isinstance(x, Tensor) and x.is_floating_point()):
+            raise TypeError(f"x must be a tensor of floating-point numbers, got {shown(x)}: convert it with .float()")
         if not self.training or self.p == 0:
             return x
         if isinstance(x, SparseRows):

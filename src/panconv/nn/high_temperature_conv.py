@@ -12,7 +12,7 @@ from panconv.features import SparseRows
 from panconv.nn.linear import Linear
 from panconv.nn.prepared import PreparedGraph
 from panconv.spectral import HighTemperature
-from panconv.validation import checked_count
+from panconv.validation import checked_count, checked_width
 
 
 class HighTemperatureConv(nn.Module):
@@ -37,8 +37,7 @@ class HighTemperatureConv(nn.Module):
 
     def __init__(self, in_channels: int, out_channels: int, bias: bool = True) -> None:
         super().__init__()
-        if in_channels != -1:
-            checked_count(in_channels, "in_channels")
+        checked_width(in_channels)
         self.lin = Linear(in_channels, checked_count(out_channels, "out_channels"))
         self.bias = nn.Parameter(torch.zeros(out_channels)) if bias else None
         self._prepared = PreparedGraph()

@@ -19,7 +19,7 @@ from panconv.nn.prepared import PreparedGraph
 from panconv.paths import paths_from
 from panconv.random import keys, uniform
 from panconv.spectral import Ritz, ritz
-from panconv.validation import as_integer, checked_count, checked_length
+from panconv.validation import as_integer, checked_count, checked_length, checked_seed, checked_width, shown
 from panconv.weights import weights_from
 
 
@@ -76,8 +76,7 @@ class LanczosConv(nn.Module):
         paths: str = "walks",
     ) -> None:
         super().__init__()
-        if in_channels != -1:
-            checked_count(in_channels, "in_channels")
+        checked_width(in_channels)
         check_similar(method)
         self.L, self.method, self.paths = checked_length(L), method, paths
         check_paths(method, paths_from(paths))
@@ -85,9 +84,7 @@ class LanczosConv(nn.Module):
         self.weights = weights_from(kind, self.L)
         check_compatible(method, self.weights)
         check_one_trial(self.weights)
-        self.steps, self.seed = checked_count(steps, "steps"), as_integer(seed)
-        if self.seed is None or self.seed < 0:
-            raise ValueError(f"seed must be an integer of at least 0, got {seed!r}")
+        self.steps, self.seed = checked_count(steps, "steps"), checked_seed(seed)
         self.short, self.long = _scales(short, "short"), _scales(long, "long")
         if not self.short and not self.long:
             raise ValueError("short and long are both empty: give at least one scale, such as short=(1,)")
@@ -161,5 +158,5 @@ def _scales(powers: Sequence[int], name: str) -> tuple[int, ...]:
     found = [as_integer(p) for p in powers] if isinstance(powers, (list, tuple, range)) else [None]
     if any(p is None or p < (name == "long") for p in found) or len(set(found)) < len(found):
         least = 1 if name == "long" else 0
-        raise ValueError(f"{name} must be different integers of at least {least}, powers of M, got {powers!r}")
+        raise ValueError(f"{name} must be different integers of at least {least}, powers of M, got {shown(powers)}")
     return tuple(p for p in found if p is not None)

@@ -11,6 +11,7 @@ from torch.nn.parameter import UninitializedParameter
 from torch_geometric.nn.inits import glorot
 
 from panconv.features import SparseRows
+from panconv.validation import FLOATS, check_device, checked_count, checked_width, kind_of
 
 _first_call = threading.Lock()  # of lazy maps: one thread fixes the width and the start, and the others find them
 
@@ -31,6 +32,10 @@ class Linear(nn.Module):
 
     def __init__(self, in_channels: int, out_channels: int, trials: int | None = None) -> None:
         super().__init__()
+        checked_width(in_channels)
+        checked_count(out_channels, "out_channels")
+        if trials is not None:
+            checked_count(trials, "trials")
         self.in_channels, self.out_channels, self.trials = in_channels, out_channels, trials
         if in_channels < 0:
             self.weight = UninitializedParameter()  # type: ignore[assignment]
@@ -58,12 +63,39 @@ class Linear(nn.Module):
     def checked(self, x: Any) -> Tensor | SparseRows:
         """The features of N nodes, if this map takes them; sparse ones as `SparseRows`."""
         if not isinstance(x, (Tensor, SparseRows)):
-            raise TypeError(f"x must be a tensor (N, {self.in_channels}), got {type(x).__name__}")
-        if len(x.shape) < 2:
-            raise ValueError(f"x must be (N, {self.in_channels}), a row a node, got shape {tuple(x.shape)}")
-        if self.in_channels >= 0 and x.shape[-1] != self.in_channels:
-            raise ValueError(f"x must have in_channels = {self.in_channels} columns, got shape {tuple(x.shape)}")
-        return SparseRows.of(x) if isinstance(x, Tensor) and x.layout != torch.strided else x
+            raise TypeError(f"x must be a tensor {self._expected()}, got {kind_of(x)}")
+        shape = tuple(x.shape)
+        if len(shape) < 2:
+            raise ValueError(f"x must be {self._expected()}, a row per node, got shape {shape}")
+        if self.in_channels >= 0 and shape[-1] != self.in_channels:
+            raise ValueError(f"x must have in_channels = {self.in_channels} columns, got shape {shape}")
+        if self.trials is not None and len(shape) != 2 and (len(shape) != 3 or shape[1] != self.trials):
+            raise ValueError(
+                f"x must be {self._expected()} for a layer of trials = {self.trials}, got shape {shape}: give each "
+                "trial its features, or all of them the same"
+            )
+        self._check_numbers(x)
+        if isinstance(x, SparseRows) or x.layout == torch.strided:
+            return x
+        if len(shape) != 2:
+            raise ValueError(f"x must be (N, F) where it is sparse, got shape {shape}: convert it with .to_dense()")
+        return SparseRows.of(x)
+
+    def _check_numbers(self, x: Tensor | SparseRows) -> None:
+        """Refuses features in another dtype than the parameters', or on another device: nothing is cast in silence."""
+        values, dtype = x.value if isinstance(x, SparseRows) else x, self.weight.dtype
+        if values.dtype not in FLOATS:
+            raise TypeError(f"x must hold floating-point numbers, got {values.dtype}: convert it with .to({dtype})")
+        if values.dtype != dtype and not torch.is_autocast_enabled(values.device.type):
+            raise TypeError(
+                f"x is {values.dtype}, but the layer's parameters are {dtype}: convert one, x.to({dtype}) or "
+                f"layer.to({values.dtype})"
+            )
+        check_device(values, self.weight.device, "the layer's parameters are")
+
+    def _expected(self) -> str:
+        width = "F" if self.in_channels < 0 else self.in_channels
+        return f"(N, {width})" if self.trials is None else f"(N, {width}) or (N, {self.trials}, {width})"
 
     def _shape(self, in_channels: int) -> tuple[int, ...]:
         return (*([] if self.trials is None else [self.trials]), in_channels, self.out_channels)

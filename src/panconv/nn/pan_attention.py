@@ -96,7 +96,10 @@ class PANAttention(nn.Module):
         return self._shares(self._transformed(x))
 
     def _transformed(self, x: Any) -> Tensor:
-        return self.lin(self.lin.checked(x)).unflatten(1, (self.heads, -1))  # (N, H, O/H)
+        x = self.lin.checked(x)
+        if len(x.shape) != 2:
+            raise ValueError(f"x must be (N, {self.in_channels}), a row per node, got shape {tuple(x.shape)}")
+        return self.lin(x).unflatten(1, (self.heads, -1))  # (N, H, O/H)
 
     def _shares(self, xW: Tensor) -> Tensor:
         return (torch.einsum("nho,hol->nhl", xW, self.att) + self.length_bias).softmax(-1)

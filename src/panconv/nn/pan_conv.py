@@ -24,7 +24,7 @@ from panconv.nn.linear import Linear
 from panconv.nn.prepared import PreparedGraph
 from panconv.paths import PathFamily, paths_from
 from panconv.plan import sum_of
-from panconv.validation import checked_count, checked_length
+from panconv.validation import checked_count, checked_length, checked_width
 from panconv.weights import weights_from
 
 
@@ -80,8 +80,7 @@ class PANConv(nn.Module):
     ) -> None:
         super().__init__()
         family = paths_from(paths)
-        if in_channels != -1:
-            checked_count(in_channels, "in_channels")
+        checked_width(in_channels)
         if trials is not None:
             checked_count(trials, "trials")
         self.out_channels, self.trials = checked_count(out_channels, "out_channels"), trials
@@ -145,7 +144,7 @@ class PANConv(nn.Module):
         w = self.weights()
         if w.dim() == 2 and w.size(1) != self.trials:
             raise ValueError(
-                f"weights have {w.size(1)} columns, one a trial, but trials is {self.trials}: make them equal"
+                f"weights have {w.size(1)} columns, one per trial, but trials is {self.trials}: make them equal"
             )
 
     def extra_repr(self) -> str:

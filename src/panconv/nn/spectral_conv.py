@@ -17,7 +17,7 @@ from panconv.nn.linear import Linear
 from panconv.nn.prepared import PreparedGraph
 from panconv.paths import paths_from
 from panconv.spectral import Basis, basis
-from panconv.validation import checked_count, checked_length
+from panconv.validation import checked_count, checked_length, checked_width, shown
 from panconv.weights import weights_from
 
 FILTERS = ("polynomial", "free")
@@ -74,10 +74,9 @@ class SpectralConv(nn.Module):
         paths: str = "walks",
     ) -> None:
         super().__init__()
-        if in_channels != -1:
-            checked_count(in_channels, "in_channels")
-        if filter not in FILTERS:
-            raise ValueError(f"filter must be one of {', '.join(FILTERS)}, got {filter!r}")
+        checked_width(in_channels)
+        if not isinstance(filter, str) or filter not in FILTERS:
+            raise ValueError(f"filter must be one of {', '.join(FILTERS)}, got {shown(filter)}")
         check_similar(method)
         self.k, self.L, self.method, self.filter = checked_count(k, "k"), checked_length(L), method, filter
         check_paths(method, paths_from(paths))

@@ -12,6 +12,7 @@ from torch.func import functional_call, vmap
 
 from panconv import random
 from panconv.nn.dropout import Dropout
+from panconv.validation import checked_count, checked_seeds, checked_trial, kind_of, shown
 
 
 class Stacked(nn.Module):
@@ -37,8 +38,16 @@ class Stacked(nn.Module):
         self, make: Callable[[], nn.Module], in_channels: int, out_channels: int, *, trials: int, decay: str = ""
     ) -> None:
         super().__init__()
+        for name, value in (("in_channels", in_channels), ("out_channels", out_channels), ("trials", trials)):
+            checked_count(value, name)
+        if not callable(make):
+            raise TypeError(f"make must be a function that makes the module of one trial, got {kind_of(make)}")
+        if not isinstance(decay, str):
+            raise TypeError(f"decay must be the start of parameters' names, such as '' for all, got {shown(decay)}")
         self._make, self.in_channels, self.out_channels, self.trials = make, in_channels, out_channels, trials
         base = make()
+        if not isinstance(base, nn.Module):
+            raise TypeError(f"make must return a torch.nn.Module, got {kind_of(base)}: write lambda: Module(…)")
         self._names = [name for name, _ in base.named_parameters()]
         self._decays = [name.startswith(decay) for name in self._names]
         self.stack = nn.ParameterList(
@@ -79,8 +88,7 @@ class Stacked(nn.Module):
     @torch.no_grad()
     def seed(self, seeds: Sequence[int]) -> None:
         """Starts each trial from its own seed: the same start whether it is alone or one of many."""
-        if len(seeds) != self.trials:
-            raise ValueError(f"seeds must be {self.trials}, one a trial, got {len(seeds)}")
+        seeds = checked_seeds(seeds, self.trials)
         for s, seed in enumerate(seeds):
             with torch.random.fork_rng(devices=[]):
                 torch.manual_seed(seed)
@@ -101,8 +109,7 @@ class Stacked(nn.Module):
 
     def trial(self, s: int) -> nn.Module:
         """One of the trials as a module of its own."""
-        if not 0 <= s < self.trials:
-            raise ValueError(f"trial must be one of 0 … {self.trials - 1}, got {s}")
+        s = checked_trial(s, self.trials)
         one = self._make().to(self.stack[0])
         one.load_state_dict({name: p[s] for name, p in zip(self._names, self.stack, strict=True)}, strict=False)
         return one.train(self.training)

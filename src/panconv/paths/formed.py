@@ -10,7 +10,6 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
-import psutil
 import torch
 from torch import Tensor
 from tqdm import tqdm
@@ -19,7 +18,7 @@ from panconv.csr import CSR, compress, narrow, order_by_column
 from panconv.graph import Adjacency
 from panconv.paths.family import Counts, counts_of, identity
 from panconv.spmm import spmm
-from panconv.validation import checked_count, checked_length
+from panconv.validation import checked_count, checked_length, free_bytes
 from panconv.weights import PathWeights
 
 _SAMPLE = 256  # receivers from which the size of the result is estimated
@@ -266,7 +265,3 @@ def _row_scaled(G: Adjacency, log: Tensor) -> Adjacency:
     a, _ = G.operands(torch.float64)
     value = a.value * torch.exp(-log.masked_fill(log == -torch.inf, 0))[G.row]
     return Adjacency(G.crow, G.col, value, transposed=order_by_column(G.crow, G.col, G.num_nodes))
-
-
-def free_bytes(device: torch.device) -> int:
-    return torch.cuda.mem_get_info(device)[0] if device.type == "cuda" else psutil.virtual_memory().available

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from panconv.spectral.eigs import checked_number, leading
+from panconv.validation import checked_count, kind_of
 
 _SAME = 1e-8  # eigenvalues that differ by less are one eigenvalue
 
@@ -31,12 +32,14 @@ def basis(M: Any, k: int) -> Basis:
         M: a `MET` that is symmetric or similar to a symmetric operator; 3, 4 and directed graphs are refused.
         k: how many at least; N where it is larger than N.
     """
+    if not hasattr(M, "similar"):
+        raise TypeError(f"M must be a MET, such as MET(Walks(adj, L), method=2), got {kind_of(M)}")
     N = M.shape[0]
     S, log_Z = M.similar()
     root = torch.exp(0.5 * log_Z.double()).unsqueeze(1)  # Z^½
     if not N:
         return Basis(root.ravel(), root[:, :0], root[:, :0].T, log_Z.long())
-    k = checked_number(M, min(k, N))
+    k = checked_number(M, min(checked_count(k, "k"), N))
     with torch.no_grad():
         ask = min(k + 1, N)
         while True:

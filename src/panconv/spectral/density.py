@@ -10,8 +10,8 @@ from torch import Tensor
 
 from panconv.random import keys, uniform
 from panconv.spectral.eigs import device_of
-from panconv.spectral.lanczos import lanczos
-from panconv.validation import checked_count
+from panconv.spectral.lanczos import as_operator, check_symmetric, lanczos
+from panconv.validation import checked_count, checked_seed, kind_of
 
 _SIDE_BY_SIDE = 8  # starts in one run of Lanczos: N · steps numbers are held for each
 
@@ -44,8 +44,14 @@ def density(
     >>> round(float((found.weights * found.values**2).sum()), 1)  # (1/N) tr M² = ½
     0.5
     """
+    M = as_operator(M, torch.float64)
+    check_symmetric(M)
     N, device = M.shape[0], device_of(M)
-    steps, starts = min(checked_count(steps, "steps"), N), checked_count(starts, "starts")
+    if not N:
+        raise ValueError("M must have at least one node, got shape (0, 0): there is no spectrum")
+    steps, starts, seed = min(checked_count(steps, "steps"), N), checked_count(starts, "starts"), checked_seed(seed)
+    if callback is not None and not callable(callback):
+        raise TypeError(f"callback must be a function of the starts that are done, got {kind_of(callback)}")
     values, weights = [], []
     with torch.no_grad():
         for first in range(0, starts, _SIDE_BY_SIDE):

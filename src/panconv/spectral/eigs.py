@@ -17,7 +17,7 @@ from torch import Tensor
 
 from panconv.random import keys, uniform
 from panconv.spectral.lanczos import as_operator, matrix_is_symmetric
-from panconv.validation import as_integer
+from panconv.validation import as_integer, kind_of, shown
 
 _SMALL = 256  # a component up to here is solved as a dense matrix, with the others of its size;
 _UNSYMMETRIC = 1024  # of an operator that is not symmetric, whose Krylov spaces converge slowly, up to here
@@ -90,12 +90,12 @@ def checked_number(M: Any, k: int) -> int:
     """k, if M is one square operator with so many eigenpairs."""
     shape = tuple(getattr(M, "shape", ()))
     if len(shape) != 2 or shape[0] != shape[1]:
-        raise TypeError(f"M must be a square operator with @ and .shape, got {type(M).__name__} of shape {shape}")
+        raise TypeError(f"M must be a square operator with @ and .shape, got {kind_of(M)} of shape {shape}")
     if hasattr(M, "weights") and M.weights().dim() == 2:
         raise ValueError("M has the path weights of several trials, (L+1, S): make it with those of one, (L+1,)")
     count = as_integer(k)
     if count is None or not 1 <= count <= shape[0]:
-        raise ValueError(f"k must be an integer from 1 to the number of nodes, {shape[0]}, got {k!r}")
+        raise ValueError(f"k must be an integer from 1 to the number of nodes, {shape[0]}, got {shown(k)}")
     return count
 
 
@@ -153,6 +153,8 @@ def _together(M: Any, k: int, component: Tensor, chosen: Tensor, width: int, sym
     absent[batch, place] = False
     outside = -1 - 2 * float(dense.abs().sum(2).max())  # an eigenvalue that no component has
     dense.diagonal(dim1=1, dim2=2)[absent] = outside
+    if not bool(dense.isfinite().all()):
+        raise ValueError("M must be finite, but its products with unit vectors hold nan or inf: mend its entries")
     values, local = torch.linalg.eigh(dense) if symmetric else torch.linalg.eig(dense)
     order = _by_real_part(values.flatten())[: min(k, nodes.numel())]
     owner = order // width

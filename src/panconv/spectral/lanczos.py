@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +12,9 @@ from torch import Tensor
 
 from panconv.autodiff import is_transforming
 from panconv.cuda_graph import may_look
-from panconv.validation import as_integer
+from panconv.validation import as_integer, check_device, check_real, check_values, kind_of, shown
+
+_SAME = 1e-12  # of the largest entry: M and Mᵀ that differ by less are one
 
 
 class Lanczos(NamedTuple):
@@ -51,14 +54,17 @@ def lanczos(M: Any, x: Tensor, steps: int) -> Lanczos:
             [0.4082, 0.3333]])
     """
     if not isinstance(x, Tensor) or x.dtype not in (torch.float32, torch.float64):
-        raise TypeError(f"x must be a float32 or float64 tensor, got {getattr(x, 'dtype', type(x).__name__)}")
+        kind = x.dtype if isinstance(x, Tensor) else kind_of(x)
+        raise TypeError(f"x must be a float32 or float64 tensor, got {kind}: convert it with .float()")
     M = as_operator(M, x.dtype)
     check_symmetric(M)
     N = M.shape[0]
     _check_start(x, N)
+    if isinstance(M, Tensor):
+        check_device(x, M.device, "M is")
     count = as_integer(steps)
     if count is None or not 1 <= count <= N:
-        raise ValueError(f"steps must be an integer from 1 to the number of nodes, {N}, got {steps!r}")
+        raise ValueError(f"steps must be an integer from 1 to the number of nodes, {N}, got {shown(steps)}")
     start = x.unsqueeze(1) if x.dim() == 1 else x
     product = getattr(M, "apply", M.__matmul__)
     basis, alphas, betas = _Basis(count), [], []
@@ -109,21 +115,41 @@ def as_operator(M: Any, dtype: torch.dtype) -> Any:
     if not isinstance(M, Tensor):
         if not hasattr(M, "shape") or not hasattr(M, "__matmul__") or isinstance(M, np.ndarray) or sp.issparse(M):
             raise TypeError(
-                f"M must be an operator with @ and .shape, or a torch matrix, got {type(M).__name__}: convert an array "
+                f"M must be an operator with @ and .shape, or a torch matrix, got {kind_of(M)}: convert an array "
                 "with torch.from_numpy, a SciPy matrix with panconv.Adjacency.from_sparse"
             )
         return M
     if M.dim() != 2 or M.size(0) != M.size(1):
         raise TypeError(f"M must be a square matrix, got shape {tuple(M.shape)}")
-    return M.to(dtype) if M.layout == torch.strided else M.to(dtype).to_sparse_csr()
+    check_real(M, "M")
+    check_values(M, "M")
+    wide = _symmetrised(M.to(dtype), torch.finfo(M.dtype).eps if M.is_floating_point() else 0.0)
+    return wide if wide.layout == torch.strided else wide.to_sparse_csr()
+
+
+def _symmetrised(M: Tensor, eps: float) -> Tensor:
+    """The matrix itself; the mean of M and Mᵀ where they differ by no more than the rounding of its entries."""
+    strided = M.layout == torch.strided
+    M = M if strided else M.to_sparse_coo().coalesce()
+    other = M.mT if strided else M.t()
+    size, difference = _largest(M), _largest((M - other).detach())
+    if not math.isfinite(size):
+        raise ValueError(f"M must be finite, got an entry of {size}: mend or remove it")
+    return (M + other) / 2 if 0 < difference <= max(64 * eps, _SAME) * size else M
 
 
 def matrix_is_symmetric(M: Tensor) -> bool:
+    """Whether a matrix is symmetric to rounding, measured by its own largest entry."""
     if M.layout == torch.strided:
-        return bool(torch.allclose(M, M.mT))
+        return _largest(M - M.mT) <= _SAME * _largest(M)
     coo = M.to_sparse_coo()
-    difference = (coo - coo.t()).coalesce().values().abs()
-    return not difference.numel() or float(difference.max()) <= 1e-8 * float(coo.coalesce().values().abs().max())
+    return _largest(coo - coo.t()) <= _SAME * _largest(coo)
+
+
+def _largest(M: Tensor) -> float:
+    """The largest |Mᵢⱼ|; 0 of a matrix without entries."""
+    value = (M if M.layout == torch.strided else M.coalesce().values()).detach()
+    return float(value.abs().max()) if value.numel() else 0.0
 
 
 def check_symmetric(M: Any) -> None:
@@ -132,7 +158,8 @@ def check_symmetric(M: Any) -> None:
     if not symmetric:
         raise ValueError(
             "M is not symmetric, which Lanczos needs: take method 2, 5, 6 or 9 on an undirected graph, or, for methods "
-            "1, 7 and 8, the symmetric twin M.similar()[0] (edge weights that ask for a gradient count as directed)"
+            "1, 7 and 8, the symmetric twin M.similar()[0] (edge weights that ask for a gradient count as directed); "
+            "of a matrix take (M + M.T) / 2"
         )
 
 

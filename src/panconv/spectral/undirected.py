@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from panconv.graph import Adjacency
+from panconv.validation import checked_dtype, checked_operand
 
 Self = TypeVar("Self", bound="OnUndirected")
 
@@ -42,14 +43,9 @@ class OnUndirected:
 
     def checked(self, x: Tensor) -> Tensor:
         """x (N, …) in the dtype it is computed in: its own, float32 for half precision."""
-        if not isinstance(x, Tensor) or x.layout != torch.strided or not x.is_floating_point():
-            raise TypeError(
-                f"x must be a dense floating-point tensor (N, …), got {getattr(x, 'dtype', type(x).__name__)}"
-            )
-        if x.dim() == 0 or x.size(0) != self.adj.num_nodes:
-            raise ValueError(f"x must have {self.adj.num_nodes} rows, one a node, got shape {tuple(x.shape)}")
+        checked_operand(x, self.adj.num_nodes, self.device)
         return x if x.dtype == torch.float64 else x.float()
 
     def to_dense(self, dtype: torch.dtype | None = None) -> Tensor:
         """The matrix (N, N), for small graphs and for tests."""
-        return self @ torch.eye(self.adj.num_nodes, dtype=dtype or torch.get_default_dtype(), device=self.device)
+        return self @ torch.eye(self.adj.num_nodes, dtype=checked_dtype(dtype), device=self.device)

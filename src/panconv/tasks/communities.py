@@ -13,7 +13,7 @@ from panconv.csr import CSR
 from panconv.graph import Adjacency
 from panconv.spectral.eigs import leading
 from panconv.tasks.kmeans import kmeans
-from panconv.validation import as_integer, checked_count
+from panconv.validation import INTEGERS, check_values, checked_count, checked_seed, shown
 from panconv.walkers.walk import walk_named
 
 _NOISE = 1e-12  # of the longest row: a shorter one is rounding
@@ -52,11 +52,7 @@ def communities(
     [True, True, True, False, False, False]
     """
     adj = Adjacency.of(adj)
-    number, t = as_integer(seed), as_integer(steps)
-    if number is None or number < 0:
-        raise ValueError(f"seed must be an integer of at least 0, got {seed!r}")
-    if t is None or t < 0:
-        raise ValueError(f"steps must be an integer of at least 0, got {steps!r}")
+    number, t = checked_seed(seed), checked_count(steps, "steps", least=0)
     label, nodes = _component_labels(adj)
     k = checked_k(k, nodes.numel())
     x = diffusion_map(adj, k, walk, t)
@@ -184,8 +180,9 @@ def _component_labels(adj: Adjacency) -> tuple[Tensor, Tensor]:
 
 
 def _checked_labels(labels: Tensor, name: str, count: int | None) -> Tensor:
-    if not isinstance(labels, Tensor) or labels.dim() != 1 or labels.is_floating_point():
-        raise TypeError(f"{name} must be a tensor (N,) of integers, a label a node, got {labels!r}")
+    if not isinstance(labels, Tensor) or labels.dim() != 1 or labels.dtype not in (*INTEGERS, torch.bool):
+        raise TypeError(f"{name} must be a tensor (N,) of integers, a label per node, got {shown(labels)}")
+    check_values(labels, name)
     if count is not None and labels.numel() != count:
         raise ValueError(f"{name} must have a label for each of {count} nodes, got {labels.numel()}")
     return torch.unique(labels.long(), return_inverse=True)[1]

@@ -24,7 +24,10 @@ def kmeans(x: Tensor, k: int, restarts: int = 10, seed: int = 0, iterations: int
     >>> kmeans(torch.tensor([[0.0], [0.1], [5.0], [5.1]]), 2).unique().tolist()
     [0, 1]
     """
-    key = keys(torch.arange(restarts, device=x.device) + restarts * seed)  # (R,)
+    if seed < 2**32:
+        key = keys(torch.arange(restarts, device=x.device) + restarts * seed)  # (R,)
+    else:  # where that may run out of int64
+        key = keys(torch.tensor(seed, device=x.device), torch.arange(restarts, device=x.device))
     centre = _plus_plus(x, k, key)  # (R, k, F)
     label = _distances(x, centre).argmin(2)  # (R, N)
     for _ in range(iterations):

@@ -11,7 +11,7 @@ from torch import Tensor
 from panconv.graph import Adjacency
 from panconv.spmm import spmm
 from panconv.tasks.splits import LinkSplit, split_links
-from panconv.validation import checked_count
+from panconv.validation import INTEGERS, check_real, check_values, checked_count, shown
 from panconv.walkers.walk import walk_named
 
 __all__ = ["LinkSplit", "auc", "common_neighbours", "link_scores", "split_links", "walk_scores"]
@@ -71,7 +71,12 @@ def auc(scores: Tensor, positives: Tensor) -> float:
     >>> auc(torch.tensor([3.0, 1.0, 1.0, 0.0]), torch.tensor([True, True, False, False]))
     0.875
     """
-    if scores.shape != positives.shape or scores.dim() != 1 or positives.dtype != torch.bool:
+    for name, each in (("scores", scores), ("positives", positives)):
+        if not isinstance(each, Tensor) or each.dim() != 1:
+            raise TypeError(f"{name} must be a tensor (E,), got {shown(each)}")
+        check_real(each, name)
+        check_values(each, name)
+    if scores.shape != positives.shape or positives.dtype != torch.bool:
         raise ValueError(
             f"scores and positives must both be (E,), positives bool, got {tuple(scores.shape)} and "
             f"{tuple(positives.shape)} {positives.dtype}"
@@ -111,10 +116,10 @@ def _blocks(count: int, size: int) -> Iterator[tuple[int, int]]:
 
 def _checked_pairs(pairs: Tensor, adj: Adjacency) -> Tensor:
     if not isinstance(pairs, Tensor) or pairs.dim() != 2 or pairs.size(0) != 2:
-        shape = tuple(pairs.shape) if isinstance(pairs, Tensor) else type(pairs).__name__
-        raise ValueError(f"pairs must be a tensor (2, E) of node numbers, got {shape}")
-    if pairs.is_floating_point() or pairs.is_complex() or pairs.dtype == torch.bool:
+        raise ValueError(f"pairs must be a tensor (2, E) of node numbers, got {shown(pairs)}")
+    if pairs.dtype not in INTEGERS:
         raise TypeError(f"pairs must hold integers, got {pairs.dtype}: convert it with .long()")
+    check_values(pairs, "pairs")
     pairs = pairs.long().to(adj.device)
     outside = (pairs < 0) | (pairs >= adj.num_nodes)
     if bool(outside.any()):

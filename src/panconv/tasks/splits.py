@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from panconv.edges import checked_edges, checked_num_nodes
 from panconv.random import keys, words
-from panconv.validation import as_integer, checked_edges, checked_num_nodes
+from panconv.validation import as_number, checked_seed, shown
 
 
 class LinkSplit(NamedTuple):
@@ -39,16 +40,14 @@ def split_links(graph: Any, fraction: float = 0.1, seed: int = 0, num_nodes: int
     edge_index = getattr(graph, "edge_index", graph)
     num_nodes = getattr(graph, "num_nodes", None) if num_nodes is None else num_nodes
     edge_index = checked_edges(edge_index)
-    N, number = checked_num_nodes(edge_index, num_nodes), as_integer(seed)
-    if not 0 < fraction < 1:
-        raise ValueError(f"fraction must be above 0 and below 1, the share of links taken out, got {fraction}")
-    if number is None or number < 0:
-        raise ValueError(f"seed must be an integer of at least 0, got {seed!r}")
+    N, number, share = checked_num_nodes(edge_index, num_nodes), checked_seed(seed), as_number(fraction)
+    if share is None or not 0 < share < 1:
+        raise ValueError(f"fraction must be above 0 and below 1, the share of links taken out, got {shown(fraction)}")
     loop = edge_index[0] == edge_index[1]
     links = torch.unique(_number(edge_index[:, ~loop]))  # sorted
     if links.numel() < 2:
         raise ValueError(f"the graph has {links.numel()} links: taking some out and leaving some needs two")
-    K = min(max(round(fraction * links.numel()), 1), links.numel() - 1)
+    K = min(max(round(share * links.numel()), 1), links.numel() - 1)
     others = N * (N - 1) // 2 - links.numel()
     if others < K:
         raise ValueError(

@@ -15,7 +15,7 @@ from torch import Tensor
 from panconv.csr import compress
 from panconv.graph import Adjacency
 from panconv.random import keys, words
-from panconv.validation import as_integer
+from panconv.validation import INTEGERS, check_values, checked_count, checked_seed, free_bytes, shown
 
 _BITS = 32
 _WORDS = 2**18  # random words made at a time
@@ -63,12 +63,14 @@ class Sampler:
 
     def sample(self, starts: Tensor | Sequence[int], steps: int, seed: int) -> Tensor:
         """Walks of so many steps, (B, steps + 1); see `RandomWalk.sample`."""
-        node = _checked_starts(starts, self.num_nodes).to(self._col.device)
-        count, number = as_integer(steps), as_integer(seed)
-        if count is None or count < 0:
-            raise ValueError(f"steps must be an integer of at least 0, got {steps!r}")
-        if number is None or number < 0:
-            raise ValueError(f"seed must be an integer of at least 0, got {seed!r}")
+        node = checked_starts(starts, self.num_nodes).to(self._col.device)
+        count, number = checked_count(steps, "steps", least=0), checked_seed(seed)
+        needed = 16 * (count + 1) * node.numel()  # the walks, and once more by walker
+        if needed > 2**30 and needed > (free := free_bytes(node.device)):
+            raise ValueError(
+                f"steps = {count} of {node.numel()} walkers take {needed / 2**30:.3g} GiB, of which "
+                f"{free / 2**30:.3g} GiB are free: take fewer at a time"
+            )
         origin = torch.tensor(number, device=node.device)
         nodes = node.new_empty(count + 1, node.numel())  # a step's nodes side by side in memory
         nodes[0] = node
@@ -81,15 +83,16 @@ class Sampler:
         return nodes.T.contiguous()
 
 
-def _checked_starts(starts: Tensor | Sequence[int], N: int) -> Tensor:
+def checked_starts(starts: Tensor | Sequence[int], N: int) -> Tensor:
     try:
         node = torch.as_tensor(starts)
-    except (TypeError, ValueError, RuntimeError):
-        raise TypeError(f"starts must be node numbers (B,), got {starts!r}") from None
+    except (TypeError, ValueError, RuntimeError, OverflowError):
+        raise TypeError(f"starts must be node numbers (B,), got {shown(starts)}") from None
+    check_values(node, "starts")
     if node.dim() != 1:
-        raise ValueError(f"starts must have shape (B,), a node a walker, got {tuple(node.shape)}")
-    if node.numel() and (node.is_floating_point() or node.is_complex() or node.dtype == torch.bool):
-        raise TypeError(f"starts must hold integers, got {node.dtype}: convert it with .long()")
+        raise ValueError(f"starts must have shape (B,), a node per walker, got {tuple(node.shape)}")
+    if node.numel() and node.dtype not in INTEGERS:
+        raise TypeError(f"starts must hold integers, got {shown(starts)}: convert it with .long()")
     node = node.long()
     outside = (node < 0) | (node >= N)
     if bool(outside.any()):

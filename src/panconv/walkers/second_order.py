@@ -10,14 +10,14 @@ node2vec do.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import torch
 from torch import Tensor
 
 from panconv.csr import CSR, compress, narrow
-from panconv.walkers.sampler import Sampler
+from panconv.validation import checked_positive, kind_of
+from panconv.walkers.sampler import Sampler, checked_starts
 from panconv.walkers.walk import RandomWalk, stochastic
 
 
@@ -35,8 +35,9 @@ class SecondOrderWalk:
     """
 
     def __init__(self, walk: RandomWalk, p: float = 1.0, q: float = 1.0) -> None:
-        if not (0 < p < math.inf and 0 < q < math.inf):
-            raise ValueError(f"p and q must be positive and finite, got {p} and {q}")
+        if not isinstance(walk, RandomWalk):
+            raise TypeError(f"walk must be a RandomWalk, such as RandomWalk.generic(adj), got {kind_of(walk)}")
+        p, q = checked_positive(p, "p"), checked_positive(q, "q")
         N, stored = walk.num_nodes, walk.transition.operands(torch.float64)[0].value
         taken = stored > 0
         row, col, share = walk.transition.row[taken], walk.transition.col[taken].long(), stored[taken]
@@ -63,9 +64,7 @@ class SecondOrderWalk:
 
     def sample(self, starts: Tensor | Sequence[int], steps: int, seed: int = 0) -> Tensor:
         """Walks of so many steps, (B, steps + 1); see `RandomWalk.sample`, which it equals for p = q = 1."""
-        given = torch.as_tensor(starts)
-        if given.numel() and bool((given >= self.num_nodes).any()):  # a state, but no node
-            raise ValueError(f"starts names node {int(given.max())}, but the nodes are 0 … {self.num_nodes - 1}")
+        starts = checked_starts(starts, self.num_nodes)  # larger numbers are states, but no nodes
         return self._node[self._sampler.sample(starts, steps, seed)]
 
     def __repr__(self) -> str:

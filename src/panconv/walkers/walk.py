@@ -11,6 +11,7 @@ from torch import Tensor
 
 from panconv.csr import CSR, order_by_column
 from panconv.graph import Adjacency
+from panconv.validation import kind_of, shown
 from panconv.walkers.log_perron import log_perron, row_log_sum
 from panconv.walkers.sampler import Sampler
 
@@ -39,6 +40,12 @@ class RandomWalk:
     """
 
     def __init__(self, transition: Adjacency, stationary: Tensor | None) -> None:
+        if not isinstance(transition, Adjacency):
+            raise TypeError(
+                f"transition must be an Adjacency, got {kind_of(transition)}: make a walk with RandomWalk.generic(adj)"
+            )
+        if stationary is not None and getattr(stationary, "shape", None) != (transition.num_nodes,):
+            raise ValueError(f"stationary must be a tensor ({transition.num_nodes},), got {shown(stationary)}")
         self.transition = transition
         self._stationary = stationary
 
@@ -138,15 +145,16 @@ KINDS: dict[str, Callable[[Any], RandomWalk]] = {
 
 def walk_named(adj: Any, name: str) -> RandomWalk:
     """The walk of that name in `KINDS`."""
-    if name not in KINDS:
-        raise ValueError(f"walk must be one of {', '.join(KINDS)}, got {name!r}")
+    if not isinstance(name, str) or name not in KINDS:
+        raise ValueError(f"walk must be one of {', '.join(KINDS)}, got {shown(name)}")
     return KINDS[name](adj)
 
 
 def _checked(graph: Any) -> Adjacency:
     adj = Adjacency.of(graph).detach()
     if adj.is_signed:
-        raise ValueError("edge_weight must be at least 0 for a random walk, whose probabilities they give")
+        least = float(adj.operands(torch.float64)[0].value.min())
+        raise ValueError(f"edge_weight must be at least 0 for a random walk, as probabilities are, got {least:g}")
     if not bool((adj.operands(torch.float64)[0].value > 0).any()):
         raise ValueError(f"the graph has {adj.num_edges} edges, none of positive weight: a walker has nowhere to go")
     return adj

@@ -299,6 +299,8 @@ def trainer(name: str) -> Callable[..., Any]:
 
 def checked(name: str) -> str:
     """A method's name, from how a user may write it: `Graph-CNN`, `graph_cnn`."""
+    if not isinstance(name, str):
+        raise TypeError(f"name must be that of a method, such as 'gcn', got {type(name).__name__}")
     known = {each.replace("_", ""): each for each in METHODS}
     plain = name.strip().lower().replace("-", "").replace("_", "")
     if plain not in known:
