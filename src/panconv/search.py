@@ -231,7 +231,6 @@ def grid_search(
     if isinstance(data, Data) and results is not None:
         raise ValueError("results go with a graph that has a name: a Data object cannot be found again in a record")
     name = f"Data object {id(data)}" if isinstance(data, Data) else data
-    how = checked_settings(settings or {})
     for spec in points:
         for each in layer_specs(spec, how["layers"]):
             weights_from(each, L)
@@ -248,9 +247,7 @@ def _settings(settings: Mapping[str, Any] | None) -> dict[str, Any]:
     """All settings, with what is changed of them."""
     if settings is not None and not isinstance(settings, Mapping):
         raise TypeError(f"settings must be a dict, such as {{'lr': 0.01}}, got {kind_of(settings)}")
-    how = {**SETTINGS, **(settings or {})}
-    if odd := sorted(map(str, how.keys() - SETTINGS.keys())):
-        raise ValueError(f"settings has no {odd[0]!r}, only: {', '.join(SETTINGS)}")
+    how = checked_settings(settings or {})
     for name in ("hidden", "layers", "epochs", "patience"):
         checked_count(how[name], f"settings[{name!r}]")
     return how

@@ -8,7 +8,6 @@ sums by step and length obey Y(n, l)ᵢ = Σ_e Y(n−1, l−c(e))ⱼ over the ed
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 
 import torch
 from torch import Tensor
@@ -17,9 +16,8 @@ from panconv.graph import Adjacency
 from panconv.paths.family import Counts, Terms, counts_of, identity
 
 _MOST_LEVELS = 2048
-_SAME = 1e-9  # lengths within this share of the shortest edge are one,
-_LARGEST = 2**62  # where whole numbers hold the longest walk in such units
-_SURELY = 1e-6  # a unit above this share of the shortest edge would mix lengths that differ
+_SAME = 1e-9  # edges whose lengths differ by less than this share of them are alike,
+_ROUNDING = 4 * torch.finfo(torch.float64).eps  # and sums by this share per step
 _CHUNK = 2**22  # values that are gathered at once
 
 
@@ -36,22 +34,19 @@ class Levels:
         self.adj, self.num_nodes = adj, adj.num_nodes
         value = torch.ones(adj.num_edges, device=adj.device) if adj.value is None else adj.value.detach()
         length = 1 / value.double()
-        shortest, longest = (float(length.min()), float(length.max())) if len(length) else (1.0, 1.0)
-        unit = width or max(_SAME * shortest, longest * max(L, 1) / _LARGEST)
-        _check_range(shortest, longest, L, width, unit)
-        cells, self._class = torch.unique((length / unit).round().long(), return_inverse=True)
-        # What each number of steps can reach, in whole units, until all have their place in one ladder of levels.
-        reached = [torch.zeros(1, dtype=torch.long, device=adj.device)]
+        longest = float(length.max()) if len(length) else 1.0
+        each, self._class = _distinct((length / width).round() * width if width else length, _SAME)  # (classes,)
+        # What each number of steps can reach, until all have their place in one ladder of levels; and the place after
+        # n + 1 steps of a sum after n and an edge of class c, (classes, sums).
+        reached, self._next = [torch.zeros(1, dtype=torch.float64, device=adj.device)], []
         for _ in range(L):
-            reached.append(torch.unique(reached[-1].unsqueeze(1) + cells))
-            _check_number(len(reached[-1]), L, width, longest)
-        ladder = torch.unique(torch.cat(reached))
-        _check_number(len(ladder), L, width, longest)
-        self._levels = [torch.searchsorted(ladder, sums) for sums in reached]  # level of each sum, by steps
-        # From a sum after n steps and an edge of class c to the place of their sum after n + 1 steps, (classes, sums).
-        self._next = [torch.searchsorted(after, cells.unsqueeze(1) + before) for before, after in pairwise(reached)]
-        each = cells.double() * unit if width else _first_of(length, self._class, len(cells))
-        self.lengths = self._lengths(each, len(ladder))  # (K,)
+            after, place = _distinct(each.unsqueeze(1) + reached[-1], _ROUNDING * (L + 1))
+            _check_number(len(after), L, width, longest)
+            reached.append(after)
+            self._next.append(place)
+        self.lengths, level = _distinct(torch.cat(reached), _ROUNDING * (L + 1))  # (K,)
+        _check_number(len(self.lengths), L, width, longest)
+        self._levels = list(level.split([len(sums) for sums in reached]))  # level of each sum, by steps
         D = torch.stack(list(self.terms(torch.ones(self.num_nodes, dtype=torch.float64, device=adj.device))))
         if not bool(D.isfinite().all()):
             raise ValueError(
@@ -59,16 +54,6 @@ class Levels:
                 "floating point; take a smaller L, or alpha = 1"
             )
         self._counts = counts_of(D)
-
-    def _lengths(self, each: Tensor, levels: int) -> Tensor:
-        """The length of each level, (K,), as the sum of its edges' own (classes,), which no unit has rounded."""
-        lengths = torch.zeros(levels, dtype=torch.float64, device=each.device)
-        before = lengths[:1]
-        for place, level in zip(self._next, self._levels[1:], strict=True):
-            after = lengths.new_zeros(len(level))
-            after[place.flatten()] = (each.unsqueeze(1) + before).flatten()
-            lengths[level] = before = after
-        return lengths
 
     def terms(self, x: Tensor) -> Iterator[Tensor]:
         Y = x.unsqueeze(1)  # (N, sums, …)
@@ -162,25 +147,14 @@ def _spread(d: Tensor, x: Tensor) -> Tensor:
     return d.reshape(-1, *[1] * (x.dim() - 1))
 
 
-def _first_of(length: Tensor, label: Tensor, classes: int) -> Tensor:
-    """The shortest edge of each class."""
-    return length.new_full((classes,), torch.inf).scatter_reduce(0, label, length, "amin")
-
-
-def _check_range(shortest: float, longest: float, L: int, width: float | None, unit: float) -> None:
-    """Refuses lengths that whole numbers of units do not hold."""
-    room = 1.001 * _LARGEST if width is None else _LARGEST
-    if max(L, 1) * longest / unit <= room and (width is not None or unit <= _SURELY * shortest):  # false for infinity
-        return
-    if width is None:
-        raise ValueError(
-            f"edge_weight makes edges of lengths 1/w from {shortest:.3g} to {longest:.3g}, too far apart to tell walks "
-            f"by their exact length: set width, such as {L * longest / 200:.2g}, or leave out the weakest edges"
-        )
-    raise ValueError(
-        f"width must be at least {max(L, 1) * longest / _LARGEST:.2g} for walks as long as {L * longest:.3g}, "
-        f"got {width:g}"
-    )
+def _distinct(values: Tensor, share: float) -> tuple[Tensor, Tensor]:
+    """The distinct values in order, and the place of each; neighbours within a share of themselves are one."""
+    ordered, order = values.flatten().sort()
+    new = torch.ones_like(order, dtype=torch.bool)
+    new[1:] = ordered.diff() > share * ordered[1:]
+    place = torch.empty_like(order)
+    place[order] = new.cumsum(0) - 1
+    return ordered[new], place.view(values.shape)
 
 
 def _check_number(levels: int, L: int, width: float | None, longest: float) -> None:
