@@ -137,6 +137,8 @@ class Adjacency:
         crow_t, col_t, perm = transposed
         symmetric = torch.equal(self.crow, crow_t) and torch.equal(self.col, col_t)
         signed, positive, decay, growth = False, True, 1.0, 0.0
+        if value is not None and is_tracked(value):
+            value = value.double()  # once: what comes back along several ways is added before it is rounded
         if value is None:
             growth = float(self.crow.diff().max()) if self.num_nodes else 0.0
         elif self.num_edges:
@@ -372,6 +374,7 @@ def _check_degrees(degree: Tensor, bulk: Tensor, name: str) -> None:
     bad = (degree <= 4 * torch.finfo(degree.dtype).eps * bulk) & (bulk > 0)
     if bool(bad.any()):
         node = int(bad.nonzero()[0])
+        degree = degree.detach()
         what = "cancels to 0" if abs(float(degree[node])) <= 1e-12 * float(bulk[node]) else f"is {degree[node]:.3g}"
         raise UnscalableError(
             f"edge_weight makes a row of {name} whose sum {what}, at node {node}, and it divides by that"

@@ -203,7 +203,7 @@ class MET(Thermodynamics):
             None if f is None else f.to(dtype) for f in (factors.alone, factors.outer, factors.right)
         )
         return Plan(
-            terms.scaled() if counts is not None and counts.logarithmic else terms,
+            terms.scaled() if counts is not None and counts.exponent is not None else terms,
             factors.left.to(dtype),
             alone,
             outer,
@@ -221,10 +221,10 @@ class MET(Thermodynamics):
             if rule.per_length == "row":
                 return by_length(weights, counts)
             return by_length_roots(weights, counts, adj, dtype)
-        if weights.positive and not counts.logarithmic and self._reaches_alike():
+        if weights.positive and counts.exponent is None and self._reaches_alike():
             return by_partition_alike(weights, counts, {"row": 1.0, "sym": 0.5}[rule.overall or "row"])
         if rule.overall == "row":
-            return by_partition(weights, counts)
+            return by_partition(weights, counts, adj)
         return by_partition_roots(weights, counts, adj, dtype)
 
     def _reaches_alike(self) -> bool:

@@ -2,61 +2,73 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from panconv.cuda_graph import may_look
-from panconv.graph import UnscalableError
+from panconv.graph import Adjacency, UnscalableError
 from panconv.paths.family import Counts, Weighing
+from panconv.weights import MOST
 
 EPS = torch.finfo(torch.float64).eps
+LOG_2 = math.log(2)
 
 
 class Partition(NamedTuple):
     """Zᵢ = Σₙ wₙ D_n(i), as z in units of what is largest at node i.
 
-    The unit is |w_r| of the length r that weighs most among the paths that arrive, or |w_r| B_r where B_n is known by
-    its logarithm alone; `over` is wₙ, or wₙ B_n, in that unit.
+    The unit is |w_r| of the length r that weighs most among the paths that arrive, times 2^e_r where B_n comes with an
+    exponent; `over` is wₙ, times 2^eₙ, in that unit. What all weights have in common is kept apart, in `log_common`.
     """
 
-    over: Tensor  # (L+1, N[, S]) float64, 0 where no path of length n arrives
+    over: Tensor  # (L+1, N[, S]) float64
     z: Tensor  # (N[, S])
-    log_unit: Tensor  # (N[, S])
+    log_unit: Tensor  # (N[, S]), without what is common
+    log_common: Tensor  # () or (S,)
 
-    def log(self) -> Tensor:
+    def log(self, common: bool = True) -> Tensor:
         """log Z, (N[, S]); −∞ where nothing arrives."""
         empty = self.z == 0
-        return (self.log_unit + self.z.masked_fill(empty, 1).log()).masked_fill(empty, -torch.inf)
+        log = self.log_unit + (self.log_common if common else 0) + self.z.masked_fill(empty, 1).log()
+        return log.masked_fill(empty, -torch.inf)
 
     def inverse(self, power: float) -> Tensor:
         """z^−power, where 1/0 is 0."""
         return inverse(self.z, power)
 
 
-def partition(weights: Weighing, counts: Counts) -> Partition:
+def partition(weights: Weighing, counts: Counts, adj: Adjacency) -> Partition:
     """Z of each node; negative, or 0 although paths arrive, it is refused."""
-    log_w, dim = weights.log(), weights.log().dim() + 1
-    arrive, B = match(counts.arrive, dim), match(counts.value, dim)
-    rank = log_w.detach().unsqueeze(1) + (B.detach() if counts.logarithmic else 0)
-    reference = rank.masked_fill(~arrive, -torch.inf).argmax(0)  # (N[, S])
-    log_unit = _of_length(log_w.detach().unsqueeze(1), reference)
-    if counts.logarithmic:
-        of_unit = _of_length(B, reference).detach()
-        log_unit = log_unit + of_unit
-        shift = finite(B) - finite(of_unit)
-        over = (weights.log_over(reference) + shift).masked_fill(~arrive, -torch.inf).clamp(max=1).exp()
-        over = over if weights.positive else over * weights.exact().detach().sign().unsqueeze(1)
-        terms = over
+    log_w = weights.log().detach()
+    dim, B = log_w.dim() + 1, match(counts.value, log_w.dim() + 1)
+    arrive = B > 0
+    largest = log_w.argmax(0, keepdim=True)  # (1[, S])
+    relative = weights.log_over(largest)  # (L+1, 1[, S])
+    rank = relative.detach() if counts.exponent is None else relative.detach() + LOG_2 * match(counts.exponent, dim)
+    reference = rank.expand(-1, *arrive.shape[1:2], *rank.shape[2:]).masked_fill(~arrive, -torch.inf).argmax(0)
+    log_unit = _of_length(rank, reference)
+    if counts.exponent is None:
+        over = weights.over(reference)
     else:
-        over = weights.over(reference).masked_fill(~arrive, 0)
-        terms = over * B
-    signed = terms if counts.ratio is None else terms * match(counts.ratio, dim)
-    z = signed.sum(0)
+        exponent = match(counts.exponent, dim)
+        shift = LOG_2 * (exponent - _of_length(exponent, reference))
+        over = (weights.log_over(reference) + shift).clamp(max=MOST).exp()
+        over = over if weights.positive else over * weights.exact().detach().sign().unsqueeze(1)
+    if not may_vanish(adj):
+        over = over.masked_fill(~arrive, 0)
+    terms = over * B
+    z = (terms if counts.ratio is None else terms * match(counts.ratio, dim)).sum(0)
     if not weights.positive or counts.ratio is not None:
         _check(z, terms, len(log_w))
-    return Partition(over, z, log_unit)
+    return Partition(over, z, finite(log_unit), finite(log_w.amax(0)))
+
+
+def may_vanish(adj: Adjacency) -> bool:
+    """Whether an edge of weight 0 asks for a gradient: then what does not arrive would, were it any larger."""
+    return adj.is_tracked and not adj.is_positive
 
 
 def _of_length(values: Tensor, reference: Tensor) -> Tensor:

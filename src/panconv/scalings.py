@@ -3,7 +3,7 @@
     M = Z^a · Σₙ wₙ · D_n^b · G(n) · D_n^b' · Z^a'  =  outer ⊙ Σₙ leftₙ ⊙ G(n) · rightₙ  (+ alone)
 
 Each function is one row of the table of methods. All factors are float64 here, whatever the features are. Where B_n
-leaves float64 the terms come as B_n⁻¹G(n), which `leftₙ` makes good.
+leaves float64 the terms come as 2^−eₙ G(n), with eₙ the exponent of B_n, which `leftₙ` makes good.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from torch import Tensor
 
 from panconv.cuda_graph import may_look
 from panconv.graph import Adjacency, UnscalableError
-from panconv.partition import EPS, finite, inverse, match, partition
+from panconv.partition import EPS, LOG_2, inverse, match, may_vanish, partition
 from panconv.paths.family import WIDEST, Counts, Weighing
 
 # How large the factors on one side of M may be, by the logarithm: M itself may have entries as large.
@@ -54,27 +54,23 @@ def by_length(weights: Weighing, counts: Counts) -> Factors:
     """Σₙ wₙ D_n⁻¹ G(n): methods 3 and 4 (eq. 10)."""
     _check_lengths(counts)
     factors = unscaled(weights)
-    w, D = factors.left, counts.ratio if counts.logarithmic else _row_sums(counts)
-    if D is None:  # the terms are D_n⁻¹G(n) already
-        return factors._replace(left=w * match(counts.arrive, w.dim()))
-    return factors._replace(left=w * match(inverse(D, 1), w.dim()))
+    w = factors.left
+    return factors._replace(left=w * match(inverse(_row_sums(counts), 1), w.dim()))
 
 
 def by_length_roots(weights: Weighing, counts: Counts, adj: Adjacency, dtype: torch.dtype) -> Factors:
     """Σₙ wₙ D_n^−½ G(n) D_n^−½: method 6, for features of a dtype."""
     _check_lengths(counts)
     factors = unscaled(weights)
-    w, centres = factors.left, counts.value
+    w, root, middle = factors.left, inverse(_row_sums(counts), 0.5), None
     if math.log(counts.span) > 2 * ROOM[dtype]:
         found = [centre(log, adj) for log in counts.log]
-        centres = torch.stack([middle for middle, _ in found])
+        middle = torch.stack([middle for middle, _ in found])
         _check_span(max(half for _, half in found), dtype)
-    if not counts.logarithmic:
-        root = match(inverse(_row_sums(counts), 0.5), w.dim())
-        return factors._replace(left=w * root, right=root)
-    half = (finite(counts.value) - centres) / 2  # half log B_n, whose middle goes to either side
-    root = torch.ones_like(half) if counts.ratio is None else inverse(counts.ratio, 0.5)
-    left, right = (((sign * half).exp() * root).where(counts.arrive, 0) for sign in (1, -1))
+    if counts.exponent is None or middle is None:
+        return factors._replace(left=w * match(root, w.dim()), right=match(root, w.dim()))
+    half = (LOG_2 * counts.exponent - middle) / 2  # what is common to both sides may go to either
+    left, right = ((sign * half).where(counts.arrive, 0).exp() * root for sign in (1, -1))
     return factors._replace(left=w * match(left, w.dim()), right=match(right, w.dim()))
 
 
@@ -93,25 +89,25 @@ def by_partition_alike(weights: Weighing, counts: Counts, share: float) -> Facto
     return Factors(w, outer, outer if share == 0.5 else None, alone.expand_as(z))
 
 
-def by_partition(weights: Weighing, counts: Counts) -> Factors:
+def by_partition(weights: Weighing, counts: Counts, adj: Adjacency) -> Factors:
     """Z⁻¹ Σₙ wₙ G(n), with a number per node and length: methods 1 and 7 on other graphs (eq. 7)."""
-    Z = partition(weights, counts)
-    return Factors(Z.over * Z.inverse(1))
+    Z = partition(weights, counts, adj)
+    return Factors(Z.over * Z.inverse(1), wide=may_vanish(adj))
 
 
 def by_partition_roots(weights: Weighing, counts: Counts, adj: Adjacency, dtype: torch.dtype) -> Factors:
     """Z^−½ Σₙ wₙ G(n) Z^−½, with a number per node and length: method 2 on other graphs, for features of a dtype."""
-    Z = partition(weights, counts)
-    middle, widest = centre(Z.log(), adj)
+    Z = partition(weights, counts, adj)
+    middle, widest = centre(Z.log(common=False), adj)
     _check_span(widest, dtype)
-    half = (finite(Z.log_unit) - middle) / 2
+    half = (Z.log_unit - middle) / 2
     root = Z.inverse(0.5)
-    wide = not may_look() or 2 * widest > math.log(WIDEST[torch.float32])
+    wide = may_vanish(adj) or not may_look() or 2 * widest > math.log(WIDEST[torch.float32])
     return Factors(Z.over * root * half.exp(), right=root * (-half).exp(), wide=wide)
 
 
 def _row_sums(counts: Counts) -> Tensor:
-    """D_n, (L+1, N)."""
+    """D_n, or its mantissa, (L+1, N)."""
     return counts.value if counts.ratio is None else counts.value * counts.ratio
 
 

@@ -31,7 +31,7 @@ class Thermodynamics:
         """Zᵢ = Σₙ wₙ D_n(i) (eq. 4)."""
         terms, weights = self._ready()
         counts, w = terms.counts(), weights.exact().unsqueeze(1)
-        if counts.logarithmic:
+        if counts.exponent is not None:
             return self.log_partition.exp().to(self.weights().dtype)
         D = counts.value if counts.ratio is None else counts.value * counts.ratio
         return (w * match(D, w.dim())).sum(0).to(self.weights().dtype)
@@ -39,9 +39,9 @@ class Thermodynamics:
     def shares(self) -> Tensor:
         """p(n; i) = wₙ D_n(i) / Zᵢ (eq. 2), the probability that a path to i has length n, (L+1, N[, S]), float64."""
         terms, weights = self._ready()
-        counts, Z = terms.counts(), partition(weights, terms.counts())
+        counts, Z = terms.counts(), partition(weights, terms.counts(), terms.adj)
         share = Z.over * Z.inverse(1)
-        share = share if counts.logarithmic else share * match(counts.value, share.dim())
+        share = share * match(counts.value, share.dim())
         return share if counts.ratio is None else share * match(counts.ratio, share.dim())
 
     @property
@@ -94,7 +94,7 @@ class Thermodynamics:
 
     def _partition(self) -> Partition:
         terms, weights = self._ready()
-        return partition(weights, terms.counts())
+        return partition(weights, terms.counts(), terms.adj)
 
     def _ready(self) -> tuple[CountedTerms, Weighing]:
         return self.paths.ready(self.weights)

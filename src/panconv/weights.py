@@ -16,6 +16,8 @@ from torch import Tensor, nn
 
 from panconv.validation import as_number, check_real, check_values, checked_length, checked_positive, shown
 
+MOST = 600.0  # the largest exponent of a quotient of weights that is taken: what is larger belongs to no path
+
 
 class PathWeights(nn.Module):
     """Base of the path weights. `forward()` is w; `log()` is log w where w is positive by construction."""
@@ -44,7 +46,7 @@ class PathWeights(nn.Module):
         """
         w = self.exact()
         largest = _at(w.detach(), reference).abs()
-        return (_beside(w, reference) / largest.where(largest > 0, 1)).clamp(-2, 2)
+        return (_beside(w, reference) / largest.where(largest > 0, 1)).clamp(-math.exp(MOST), math.exp(MOST))
 
     def log_over(self, reference: Tensor) -> Tensor:
         """log |wₙ/w_r|, as `over`, but without a bound."""
@@ -148,7 +150,7 @@ class Boltzmann(PathWeights):
         return -_flip(self.energies).double() / self.temperature
 
     def over(self, reference: Tensor) -> Tensor:
-        return self.log_over(reference).clamp(max=1).exp()
+        return self.log_over(reference).clamp(max=MOST).exp()
 
     def log_over(self, reference: Tensor) -> Tensor:
         energies = _flip(self.energies).double()
@@ -213,7 +215,7 @@ class PowerLaw(PathWeights):
         return self.log_at(self._lengths())
 
     def over(self, reference: Tensor) -> Tensor:
-        return self.log_over(reference).clamp(max=1).exp()
+        return self.log_over(reference).clamp(max=MOST).exp()
 
     def log_over(self, reference: Tensor) -> Tensor:
         return self.log_over_at(self._lengths(), reference)

@@ -12,6 +12,12 @@ from campaign.topology import edge_weights, edges_of
 
 LD = np.longdouble
 MANTISSA = {"float64": 53, "float32": 24, "float16": 11, "bfloat16": 8}
+QUANTUM = {
+    "float64": -1074,
+    "float32": -149,
+    "float16": -24,
+    "bfloat16": -133,
+}  # 2^ it is the smallest number
 
 
 @dataclass(frozen=True)
@@ -83,10 +89,10 @@ def case(seed: int, index: int) -> Case:
 
 
 def rounded(values: Array, dtype: str) -> Array:
-    """The nearest numbers that a dtype holds (its range not looked at), in 80 bits."""
-    mantissa, exponent = np.frexp(np.asarray(values, LD))
-    scale = LD(2) ** MANTISSA[dtype]
-    return np.ldexp(np.rint(mantissa * scale) / scale, exponent)
+    """The nearest numbers that a dtype holds (its largest not looked at), in 80 bits."""
+    values = np.asarray(values, LD)
+    quantum = np.maximum(np.frexp(values)[1] - MANTISSA[dtype], QUANTUM[dtype])  # below the normal numbers it is fixed
+    return np.ldexp(np.rint(np.ldexp(values, -quantum)), quantum)
 
 
 def features(rng: np.random.Generator, levels: Levels, shape: tuple[int, ...]) -> Array:

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from panconv import Adjacency, Walks, load
 from panconv.graph import BASES
-from panconv.paths.walks import ScaledWalks
 from panconv.testing import assert_gradients, close
 
 
@@ -36,18 +35,19 @@ def test_counts_and_scaled_terms_on_every_base(graph, L, base):
     walks = walks_of(graph, L, base)
     B = dense_base(graph.dense(), base)
     x = torch.randn(graph.num_nodes, 2, dtype=torch.float64)
-    scaled = ScaledWalks(walks, walks.counts().log)
-    for n, (log, y) in enumerate(zip(walks.counts().log, scaled.terms(x), strict=True)):
+    counts = walks.counts().apart()
+    for log, exponent, n, y in zip(counts.log, counts.exponent, range(L + 1), walks.scaled().terms(x), strict=True):
         G = torch.linalg.matrix_power(B, n)
         close(log.exp(), G.sum(1))
-        close(log.exp()[:, None] * y, G @ x)
+        close(exponent.exp2()[:, None] * y, G @ x)
 
 
 @given(graphs(), st.integers(0, 4))
-def test_counts_by_logarithms_are_the_counts(graph, L):
+def test_counts_by_mantissa_and_exponent_are_the_counts(graph, L):
     walks = walks_of(graph, L)
     ones = torch.ones(graph.num_nodes, dtype=torch.float64)
-    close(torch.stack(list(walks._log_counts(ones))).exp(), torch.stack(list(walks.terms(ones))))
+    apart = [value * exponent.exp2() for value, exponent in walks._counts_apart(ones)]
+    close(torch.stack(apart), torch.stack(list(walks.terms(ones))))
 
 
 @given(graphs(), st.integers(0, 4))
@@ -55,7 +55,7 @@ def test_adjoint_is_that_of_the_terms(graph, L):
     walks = walks_of(graph, L)
     x = torch.randn(graph.num_nodes, 2, dtype=torch.float64)
     v = torch.randn(L + 1, graph.num_nodes, 2, dtype=torch.float64)
-    for family in (walks, ScaledWalks(walks, walks.counts().log)):
+    for family in (walks, walks.scaled()):
         forward = sum((y * u).sum() for y, u in zip(family.terms(x), v, strict=True))
         close(forward, (x * family.adjoint(list(v))).sum())
 
@@ -103,7 +103,11 @@ def test_short_walks_take_the_fast_way_and_long_ones_do_not():
 def test_gradients_of_long_counts():
     weight = (torch.rand(8, dtype=torch.float64) + 0.5).requires_grad_()
     adj = lambda: Adjacency.from_edge_index(TRIANGLE_AND_TAIL, weight)  # noqa: E731
-    assert_gradients(lambda: torch.stack(list(Walks(adj(), 5)._log_counts(torch.ones(4, dtype=torch.float64)))), weight)
+
+    def mantissas():
+        return torch.stack([value for value, _ in Walks(adj(), 5)._counts_apart(torch.ones(4, dtype=torch.float64))])
+
+    assert_gradients(mantissas, weight)
 
 
 def test_a_graph_in_any_form_will_do():
@@ -120,7 +124,7 @@ def test_long_walks_on_a_signed_graph_keep_what_the_signs_leave():
     weight = torch.tensor([-3.0] + [2.0] * 7)
     adj = Adjacency.from_edge_index(TRIANGLE_AND_TAIL, weight)
     counts = Walks(adj, 500).counts()
-    assert counts.logarithmic
+    assert counts.exponent is not None
     A = [[int(v) for v in row] for row in adj.to_dense().tolist()]
     D, B = [1] * 4, [1] * 4  # whole numbers, which do not overflow
     for n in range(501):

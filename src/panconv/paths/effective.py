@@ -10,7 +10,7 @@ from panconv.paths.family import CountedTerms, Weighing
 from panconv.paths.levels import Levels
 from panconv.paths.walks import Walks
 from panconv.validation import checked_length
-from panconv.weights import PathWeights, PowerLaw
+from panconv.weights import MOST, PathWeights, PowerLaw
 
 
 class EffectiveWalks:
@@ -146,7 +146,7 @@ class _AtLengths:
         return self.log().exp()
 
     def over(self, reference: Tensor) -> Tensor:
-        return self.log_over(reference).clamp(max=1).exp()
+        return self.log_over(reference).clamp(max=MOST).exp()
 
     def log_over(self, reference: Tensor) -> Tensor:
         return self._law.log_over_at(self._lengths, reference)

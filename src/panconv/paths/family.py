@@ -1,4 +1,4 @@
-"""What every family of paths offers, and the row sums D_n by their logarithms."""
+"""What every family of paths offers, and the row sums D_n."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class CountedTerms(Terms, Protocol):
         """D_n = G(n)·1, kept with the graph."""
 
     def scaled(self) -> Terms:
-        """The twin whose terms are D_n⁻¹G(n)x, for counts that leave the range of floating point."""
+        """The twin whose terms are 2^−exponent G(n)x, for counts that leave the range of floating point."""
 
 
 class PathFamily(Protocol):
@@ -84,8 +84,8 @@ class Counts(NamedTuple):
     tells whether they do, and D_n/B_n how much of it is left.
     """
 
-    value: Tensor  # (L + 1, N) float64: B_n, or its logarithm
-    logarithmic: bool  # where float64 does not hold B_n itself: on Cora B₂₀₀ spans 10⁰ to 10²³²
+    value: Tensor  # (L + 1, N) float64: B_n, or its mantissa, 0 where no path arrives
+    exponent: Tensor | None  # (L + 1, N) float64: B_n = value · 2^exponent where float64 does not hold B_n itself
     ratio: Tensor | None  # (L + 1, N) float64, D_n/B_n; None where it is 1
     span: float  # the largest B_n over the smallest above 0
 
@@ -96,20 +96,26 @@ class Counts(NamedTuple):
     @property
     def arrive(self) -> Tensor:
         """Whether a path of length n arrives at i, (L + 1, N)."""
-        return self.value > (-torch.inf if self.logarithmic else 0)
+        return self.value > 0
 
     @property
     def log(self) -> Tensor:
         """log B_n, −∞ where no path arrives."""
-        if self.logarithmic:
-            return self.value
-        return self.value.where(self.arrive, 1).log().where(self.arrive, -torch.inf)
+        log = self.value.where(self.arrive, 1).log().where(self.arrive, -torch.inf)
+        return log if self.exponent is None else log + math.log(2) * self.exponent
+
+    def apart(self) -> Counts:
+        """The same with mantissa and exponent, as terms that are scaled take it: powers of 2 round nothing."""
+        if self.exponent is not None:
+            return self
+        exponent = torch.frexp(self.value.detach())[1].to(self.value.dtype) - 1  # that of B₀ = 1 is 0
+        return self._replace(value=self.value * torch.exp2(-exponent), exponent=exponent)
 
 
 def counts_of(B: Tensor, ratio: Tensor | None = None, span: float | None = None) -> Counts:
     """The counts from B (L + 1, N), float64, which holds them."""
-    counts = Counts(B, False, ratio, span_of(B) if span is None else span)
-    return counts if counts.fit(torch.float64) else counts._replace(value=counts.log, logarithmic=True)
+    counts = Counts(B, None, ratio, span_of(B) if span is None else span)
+    return counts if counts.fit(torch.float64) else counts.apart()
 
 
 def span_of(B: Tensor) -> float:

@@ -192,10 +192,12 @@ class FormedTerms:
         return self._counts
 
     def scaled(self) -> FormedTerms:
-        """The twin B_n⁻¹G(n), whose rows sum to 1, signs aside."""
+        """The twin 2^−exponent G(n), whose rows sum to 1 or so, signs aside."""
         if self._scaled is None:
-            rows = zip(self.G, self._counts.log[1:], strict=True)
-            self._scaled = FormedTerms(self.adj, [_row_scaled(G, log) for G, log in rows], self._counts)
+            exponent = self._counts.apart().exponent
+            assert exponent is not None
+            scaled = [_row_scaled(G, e) for G, e in zip(self.G, exponent[1:], strict=True)]
+            self._scaled = FormedTerms(self.adj, scaled, self._counts)
         return self._scaled
 
 
@@ -260,8 +262,7 @@ def _joined(parts: list[Entries], N: int, adj: Adjacency) -> tuple[Adjacency, Te
     return Adjacency(crow, col, value, transposed=None if adj.is_symmetric else order_by_column(crow, col, N)), size
 
 
-def _row_scaled(G: Adjacency, log: Tensor) -> Adjacency:
-    """B_n⁻¹G(n)."""
+def _row_scaled(G: Adjacency, exponent: Tensor) -> Adjacency:
     a, _ = G.operands(torch.float64)
-    value = a.value * torch.exp(-log.masked_fill(log == -torch.inf, 0))[G.row]
+    value = a.value * torch.exp2(-exponent)[G.row]
     return Adjacency(G.crow, G.col, value, transposed=order_by_column(G.crow, G.col, G.num_nodes))

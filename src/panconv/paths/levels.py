@@ -117,12 +117,13 @@ class Levels:
 
 
 class _ScaledLevels:
-    """The twin D_l⁻¹G(l), counted in float64, for counts that float32 does not hold."""
+    """The twin 2^−exponent G(l), counted in float64, for counts that float32 does not hold."""
 
     def __init__(self, levels: Levels) -> None:
         self.adj, self.num_nodes, self._of = levels.adj, levels.num_nodes, levels
-        log = levels.counts().log
-        self._inverse = (-log.masked_fill(log == -torch.inf, 0)).exp()  # (K, N)
+        exponent = levels.counts().exponent
+        assert exponent is not None
+        self._inverse = torch.exp2(-exponent)  # (K, N)
 
     def terms(self, x: Tensor) -> Iterator[Tensor]:
         scaled = zip(self._inverse, self._of.terms(x.double()), strict=True)

@@ -83,7 +83,9 @@ class Walks:
         return self.adj.cached(("walks", self.L), self._count)
 
     def scaled(self) -> ScaledWalks:
-        return ScaledWalks(self, self.counts().log)
+        exponent = self.counts().apart().exponent
+        assert exponent is not None
+        return ScaledWalks(self, exponent)
 
     def mean_along(self, share: Tensor, quantity: Tensor) -> Tensor:
         """The mean over all walks to i of what they gather along their edges, (N,) or (N, S), float64.
@@ -95,9 +97,9 @@ class Walks:
             quantity: q of each stored edge, (nnz,) float64.
         """
         m = torch.zeros(self.num_nodes, dtype=torch.float64, device=self.adj.device)
-        total, scaled = torch.zeros_like(share[0]), self.scaled()
+        total, scaled, mantissa = torch.zeros_like(share[0]), self.scaled(), self.counts().apart().value
         for n in range(1, self.L + 1):
-            p, p_t = scaled.step(n, torch.float64)
+            p, p_t = scaled.step(n, torch.float64, mantissa)
             m = spmm(p, p_t, m) + torch.zeros_like(m).index_add(0, self.adj.row, p.value * quantity)
             total = total + share[n] * m.reshape(-1, *[1] * (total.dim() - 1))
         return total
@@ -114,44 +116,47 @@ class Walks:
             span = math.exp(min(self.L * (growth - decay), 700.0))
         if span <= WIDEST[torch.float64]:
             return counts_of(D, span=span)
-        return Counts(torch.stack(list(self._log_counts(ones))), True, None, math.inf)
+        value, exponent = zip(*self._counts_apart(ones), strict=True)
+        return Counts(torch.stack(value), torch.stack(exponent), None, math.inf)
 
     def _with_ratio(self, counts: Counts, ones: Tensor) -> Counts:
         """The counts of |A| with what the signs leave of them, D_n/B_n."""
-        if counts.logarithmic:
-            ratio = torch.stack(list(ScaledWalks(self, counts.value).terms(ones)))
+        if counts.exponent is not None:
+            terms = torch.stack(list(ScaledWalks(self, counts.exponent).terms(ones)))
         else:
-            ratio = torch.stack(list(self.terms(ones))) / counts.value.where(counts.arrive, 1)
-        return counts._replace(ratio=ratio)
+            terms = torch.stack(list(self.terms(ones)))
+        return counts._replace(ratio=terms / counts.value.where(counts.arrive, 1))
 
-    def _log_counts(self, ones: Tensor) -> Iterator[Tensor]:
-        """log D_n = log Σⱼ Aᵢⱼ D_{n−1}(j), each row shifted by its largest term, so that nothing can overflow."""
+    def _counts_apart(self, ones: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
+        """D_n = Σⱼ Aᵢⱼ D_{n−1}(j) by mantissa and exponent, each row in units of its largest term."""
         (a, _), row = self.adj.operands(torch.float64), self.adj.row
-        log_a = a.value.detach().log()  # −∞ for an edge of weight 0, which sends nothing
-        log = torch.zeros_like(ones)
-        yield log
+        size = torch.frexp(a.value.detach())[1].double().where(a.value.detach() > 0, -torch.inf)  # 0 sends nothing
+        value, exponent = ones, torch.zeros_like(ones)
+        yield value, exponent
         for _ in range(self.L):
-            sent = log[a.col]
-            largest = torch.full_like(ones, -torch.inf).scatter_reduce(0, row, sent.detach() + log_a, "amax")
-            largest = largest.masked_fill(largest == -torch.inf, 0)
-            total = torch.zeros_like(ones).index_add(0, row, a.value * _exp(sent - largest[row]))
-            empty = total == 0
-            log = (largest + total.masked_fill(empty, 1).log()).masked_fill(empty, -torch.inf)
-            yield log
+            sent = (exponent[a.col] + size).where(value.detach()[a.col] > 0, -torch.inf)
+            unit = torch.full_like(ones, -torch.inf).scatter_reduce(0, row, sent, "amax")
+            unit = unit.masked_fill(unit == -torch.inf, 0)
+            shift = (exponent[a.col] - unit[row]).clamp(max=1000)  # more only where 0 is sent
+            terms = a.value * torch.exp2(shift) * value[a.col]
+            total = torch.zeros_like(ones).index_add(0, row, terms)
+            more = torch.frexp(total.detach())[1].double()
+            value, exponent = total * torch.exp2(-more), (unit + more).where(total.detach() > 0, 0)
+            yield value, exponent
 
 
 class ScaledWalks:
-    """Walks under B_n⁻¹: the terms are yₙ = B_n⁻¹ Aⁿ x, by the step yₙ = (B_n⁻¹ A B_{n−1}) yₙ₋₁.
+    """Walks in units of 2^eₙ ≈ B_n: the terms are yₙ = 2^−eₙ Aⁿ x, by the step yₙ = (2^−eₙ A 2^eₙ₋₁) yₙ₋₁.
 
-    The entries of each step's matrix sum to 1 along a row, signs aside (or to 0 where no walk arrives), so nothing
-    grows with n. B_n is D_n where no edge weight is negative.
+    The entries of a step's matrix sum to 1 or so along a row, signs aside (or to 0 where no walk arrives), so nothing
+    grows with n; and powers of 2 round nothing.
     """
 
     unit = False
 
-    def __init__(self, walks: Walks, log_counts: Tensor) -> None:
+    def __init__(self, walks: Walks, exponent: Tensor) -> None:
         self.adj, self.L, self.num_nodes = walks.adj, walks.L, walks.num_nodes
-        self._log = log_counts  # (L + 1, N) float64
+        self._exponent = exponent  # (L + 1, N) float64
 
     def terms(self, x: Tensor) -> Iterator[Tensor]:
         yield x
@@ -173,24 +178,22 @@ class ScaledWalks:
         steps = [self.step(n, dtype)[0] for n in range(1, self.L + 1)]
         return _powers(self.num_nodes, dtype, steps, self.adj.device)
 
-    def step(self, n: int, dtype: torch.dtype) -> tuple[CSR, CSR]:
-        """B_n⁻¹ A B_{n−1} and its transpose."""
-        return self.matrix(n, dtype, False), self.matrix(n, dtype, True)
+    def step(self, n: int, dtype: torch.dtype, mantissa: Tensor | None = None) -> tuple[CSR, CSR]:
+        """2^−eₙ A 2^eₙ₋₁ and its transpose; with the mantissas of B_n it is stochastic, B_n⁻¹ A B_{n−1}."""
+        return self.matrix(n, dtype, False, mantissa), self.matrix(n, dtype, True, mantissa)
 
-    def matrix(self, n: int, dtype: torch.dtype, transposed: bool) -> CSR:
-        """B_n⁻¹ A B_{n−1}, or its transpose, with values computed edge by edge in float64."""
-        before, now = self._log[n - 1], self._log[n]
-        now = now.masked_fill(now == -torch.inf, torch.inf)  # 1/0 is 0
+    def matrix(self, n: int, dtype: torch.dtype, transposed: bool, mantissa: Tensor | None = None) -> CSR:
+        """2^−eₙ A 2^eₙ₋₁, or its transpose."""
         both = self.adj.operands(torch.float64)
         a = both[transposed]
         row = self.adj.row if a is both[0] else a.row()
         receiver, sender = (a.col, row) if transposed else (row, a.col)
-        return a._replace(value=(a.value * _exp(before[sender] - now[receiver])).to(dtype))
-
-
-def _exp(log: Tensor) -> Tensor:
-    """exp that stays finite: only an edge of weight 0 can have a larger factor, and 0 times anything is to be 0."""
-    return log.clamp(max=700).exp()
+        shift = self._exponent[n - 1][sender] - self._exponent[n][receiver]
+        value = a.value * torch.exp2(shift.clamp(max=1000))  # more only where 0 is sent
+        if mantissa is not None:
+            now = mantissa[n].where(mantissa[n] > 0, 1)
+            value = value * mantissa[n - 1][sender] / now[receiver]
+        return a._replace(value=value.to(dtype))
 
 
 def _horner(v: Sequence[Tensor | None], back: Callable[[Tensor, int], Tensor]) -> Tensor:
