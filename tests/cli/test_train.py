@@ -3,6 +3,7 @@ import os
 
 import pytest
 import torch
+from in_process import call
 from terminal import run
 
 from panconv import PAN, load
@@ -98,7 +99,7 @@ def test_help_reads_well(tmp_path):
 def test_mistakes_are_one_line_and_exit_code_2(tmp_path, arguments, message):
     (tmp_path / "file").write_text("mine")
     (tmp_path / "broken").mkdir()
-    done = run(*arguments, cwd=tmp_path)
+    done = call(*arguments, cwd=tmp_path)
     assert done.returncode == 2, done.stderr
     assert message in done.stderr
     assert done.stderr.startswith("panconv: ")
