@@ -21,6 +21,10 @@ class Done(NamedTuple):
     stderr: str
     refused: BaseException | None  # what the line was made of
 
+    @property
+    def returncode(self):
+        return self.code
+
 
 def call(*arguments, cwd):
     """Runs `panconv` with these arguments; raises what would be a traceback."""

@@ -83,7 +83,10 @@ def test_the_same_training_twice_counts_once(tmp_path):
         ({"path_weights": [[0.0, 1.0]] * 2}, "path_weights must be 2 lists of 3 numbers"),
         ({"seconds": 10**400}, "seconds must be a number between 0 and 1e\\+100"),
         ({"versions": {"torch": 2}}, "versions must be an object of texts"),
-        ({"weights": [[[[[[[[[1]]]]]]]]]}, "weights must be text, numbers, lists or objects of them, at most 8 deep"),
+        (
+            {"weights": [[[[[[[[[1]]]]]]]]]},
+            "weights must be text, finite numbers, lists or objects of them, at most 8 deep",
+        ),
     ],
 )
 def test_lines_of_another_schema_are_refused(tmp_path, change, message):

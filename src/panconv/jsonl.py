@@ -77,7 +77,7 @@ NATURAL = Rule(is_whole, "a whole number of at least 0")
 COUNT = Rule(lambda value: is_whole(value, 1), "a whole number of at least 1")
 SHARE = Rule(is_share, "a number between 0 and 1")
 SECONDS = Rule(lambda value: is_number(value) and value >= 0, f"a number between 0 and {LARGEST:g}")
-PLAIN = Rule(is_plain, f"text, numbers, lists or objects of them, at most {_DEEPEST} deep")
+PLAIN = Rule(is_plain, f"text, finite numbers, lists or objects of them, at most {_DEEPEST} deep")
 OBJECT = Rule(is_object, "an object of text, numbers and lists")
 WORDS = Rule(lambda value: is_object(value) and all(isinstance(w, str) for w in value.values()), "an object of texts")
 

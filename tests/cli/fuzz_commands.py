@@ -41,7 +41,7 @@ HUGE = ["10000000", str(2**32), str(2**63), "1" + "0" * 30]
 NASTY = ["", "x", "-1", "1.5", "nan", "--", "[/b]", "0", *HUGE]
 FLOATS = ["0", "-1", "inf", "nan", "1e-300", "1e39", "1e308", "1e400", "x", ""]
 LISTS = ["", ",", "0", "-1,1", "nan", "inf,1", "1e400", "0,one", "1e-300,1e300", "0," * 300 + "1", "1e30", "1.5"]
-ODD_NAMES = ["[/b]", "[red]x", ":smile:", "$x$", "é\u200b", "a\nb", "\x1b[31m", "\udcff", "n" * 199, "n" * 300]
+ODD_NAMES = ["[/b]", "[red]x", ":smile:", "$\\x{$", "é\u200b", "a\nb", "\x1b[31m", "\udcff", "n" * 199, "n" * 300]
 # By parameter: what may be asked for and does not take long.
 SOUND = {
     **{"trials": "1 2", "epochs": "1 2", "steps": "1 2", "starts": "1 2", "L": "0 1 2 7", "seed": "0 7"},
@@ -159,7 +159,7 @@ class Fuzzer:
         self.random, self.place, self.nastiness = random.Random(seed), place, 0.0
         self.graphs = [
             "tiny",
-            "[bold]$g$ :x:",
+            r"[bold]$\g{$ :x:",
             "n" * 245,
             "nowhere",
             "~nosuchuser/x",

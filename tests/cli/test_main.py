@@ -21,7 +21,7 @@ from panconv.jsonl import read_lines
 from panconv.results import Results
 
 QUICK = ("--trials", 1, "--epochs", 1)
-ODD = "[red]odd $x$ :smile:"
+ODD = r"[red]odd $\x{$ :smile:"
 
 
 @pytest.fixture(scope="module")

@@ -47,7 +47,7 @@ def test_operators(run, tmp_path):
         (("--datasets", "coda"), "datasets must be of cora, citeseer, pubmed, got 'coda'"),
         (("--models", "gnc"), "models must be of cheb, gcn, sgc, appnp, gat, ssgc, got 'gnc'"),
         (("--models", ","), "got none"),
-        (("--trials", "0"), "trials must be an integer of at least 1"),
+        (("--trials", "0"), "--trials must be at least 1, got 0"),
         (("--device", "warp"), "--device warp cannot be used here"),
         (("--out", "file"), "the results folder file is a file"),
         (("--json", "."), "it is a folder"),

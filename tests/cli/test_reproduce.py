@@ -3,6 +3,7 @@ import os
 import subprocess
 
 import pytest
+from in_process import call
 from terminal import command, run, surroundings
 
 from panconv.results import Results
@@ -132,7 +133,7 @@ def test_mistakes_are_one_line_and_exit_code_2(tmp_path, arguments, message):
     (tmp_path / "empty").mkdir()
     (tmp_path / "old").mkdir()
     (tmp_path / "old/runs.jsonl").write_text('{"schema": "panconv-run-0"}\n')
-    finished = run(*arguments, cwd=tmp_path)
+    finished = call(*arguments, cwd=tmp_path)
     assert finished.returncode == 2, finished.stderr
     assert message in finished.stderr
     assert len(finished.stderr.splitlines()) == 1

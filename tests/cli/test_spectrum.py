@@ -1,6 +1,7 @@
 import json
 
 import pytest
+from in_process import call
 from terminal import run
 
 
@@ -23,12 +24,12 @@ def test_table_plot_and_json(tmp_path):
     [
         (("cora", "--method", 3), "M is similar to no symmetric matrix: use a method other than 3 and 4"),
         (("cora", "--k", "1,1"), "weights must have L+1 = 3 entries"),
-        (("cora", "--starts", 0), "--starts must be an integer of at least 1"),
+        (("cora", "--starts", 0), "--starts must be at least 1, got 0"),
         (("cora", "--plot", "s.doc"), "--plot must end in"),
     ],
 )
 def test_mistakes_are_one_line_and_exit_code_2(tmp_path, arguments, message):
-    finished = run("spectrum", *arguments, cwd=tmp_path)
+    finished = call("spectrum", *arguments, cwd=tmp_path)
     assert finished.returncode == 2, finished.stderr
     assert message in finished.stderr
     assert len(finished.stderr.splitlines()) == 1

@@ -2,6 +2,7 @@ import json
 import math
 
 import pytest
+from in_process import call
 from terminal import run
 
 from panconv.experiments.temperature import STARTS
@@ -63,7 +64,7 @@ def test_thermodynamics(tmp_path):
 )
 def test_mistakes_are_one_line_and_exit_code_2(tmp_path, arguments, message):
     (tmp_path / "file").write_text("mine")
-    done = run(*arguments, cwd=tmp_path)
+    done = call(*arguments, cwd=tmp_path)
     assert done.returncode == 2, done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert message in done.stderr

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from in_process import call
 from terminal import run
 
 from panconv import PAN, load
@@ -105,7 +106,7 @@ def test_help_reads_well(tmp_path):
         (("train", "cora", "--L", "x"), "--L"),
         (("train", "cora", "--k", "0,1", "--L", "2"), "weights must have L+1 = 3 entries"),
         (("train", "cora", "--k", "0,one"), "--k must be numbers with commas between them"),
-        (("train", "cora", "--k", "0,nan,1"), "must be finite"),
+        (("train", "cora", "--k", "0,nan,1"), "weights must be text, finite numbers"),
         (("train", "cora", "--weights", "fixed"), "--weights fixed goes with --k"),
         (("train", "cora", "--weights", "free", "--k", "1,1,1"), "--weights fixed goes with --k"),
         (("train", "cora", "--weights", "warm"), "--weights must be one of free, fixed"),
@@ -113,7 +114,7 @@ def test_help_reads_well(tmp_path):
         (("train", "cora", "--trials", "0"), "--trials must be at least 1, got 0"),
         (("train", "cora", "--epochs", "0"), "epochs must be a whole number between 1 and 1,000,000, got 0"),
         (("train", "cora", "--lr", "inf"), "lr must be positive"),
-        (("train", "cora", "--seed", "-1"), "seeds must be at least 0"),
+        (("train", "cora", "--seed", "-1"), "seed must be a whole number of at least 0, got -1"),
         (("train", "cora", "--device", "meta"), "--device meta cannot be used here"),
         (("train", "cora", "--json", "a/b", "--save", "a/b"), "--json and --save cannot share a/b"),
         (("train", "cora", "--json", "m.safetensors", "--save", "m.safetensors"), "cannot share m.safetensors"),
@@ -133,7 +134,7 @@ def test_help_reads_well(tmp_path):
 def test_mistakes_are_one_line_and_exit_code_2(tmp_path, arguments, message):
     (tmp_path / "file").write_text("mine")
     (tmp_path / "broken").mkdir()
-    done = run(*arguments, cwd=tmp_path)
+    done = call(*arguments, cwd=tmp_path)
     assert done.returncode == 2, done.stderr
     assert message in done.stderr
     assert done.stderr.startswith("panconv: ")

@@ -2,6 +2,7 @@ import json
 import os
 
 import pytest
+from in_process import call
 from terminal import run
 
 
@@ -57,7 +58,7 @@ def test_communities(tmp_path):
 )
 def test_mistakes_are_one_line_and_exit_code_2(tmp_path, arguments, message):
     (tmp_path / "file").write_text("mine")
-    done = run(*arguments, cwd=tmp_path)
+    done = call(*arguments, cwd=tmp_path)
     assert done.returncode == 2, done.stderr
     assert message in done.stderr
     assert len(done.stderr.splitlines()) == 1

@@ -2,6 +2,7 @@ import json
 
 import pytest
 from baseline_records import record
+from in_process import call
 from terminal import run
 
 from panconv.cli.zoo import zoo
@@ -56,7 +57,7 @@ def test_training_one(tmp_path):
     ],
 )
 def test_mistakes_are_one_line_and_exit_code_2(tmp_path, arguments, message):
-    finished = run("zoo", *arguments, cwd=tmp_path)
+    finished = call("zoo", *arguments, cwd=tmp_path)
     assert finished.returncode == 2, finished.stderr
     assert message in finished.stderr
     assert len(finished.stderr.strip().splitlines()) == 1
