@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from panconv.cli import cores as cores  # first of all: what it settles, torch reads when it is loaded
 from panconv.cli.grid import grid
 from panconv.cli.operators import operators
 from panconv.cli.report import report
