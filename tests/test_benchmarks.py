@@ -199,3 +199,22 @@ def test_graphs_are_what_their_names_say(tmp_path):
     (tmp_path / "check.py").write_text(f"import sys; sys.path.insert(0, {str(BENCHMARKS)!r})\n" + GRAPHS)
     done = script(tmp_path / "check.py")
     assert done.returncode == 0, done.stderr
+
+
+def test_contention_is_told_against_the_idle_time_of_before(scripts):
+    times = {
+        "before": {"idle": [10.0, 10.0, 11.0], "contended": [90.0, 99.0, 95.0]},
+        "now": {"idle": [10.2, 10.4, 10.3], "contended": [20.0, 21.0, 25.0]},
+    }
+    before, now = scripts("contention").table(times, "layer", "pubmed")[2:]
+    assert before.split("|")[1:-1] == [" before ", " 10.0 ", " 10.0 ", " 1.00 ", " 95.0 ", " 9.50 ", "  "]
+    assert now.split("|")[1:-1] == [" now ", " 10.3 ", " 10.2 ", " 1.03 ", " 21.0 ", " 2.10 ", " both goals "]
+
+
+def test_a_worker_of_the_contention_benchmark_answers_each_line():
+    command = [sys.executable, str(BENCHMARKS / "contention.py"), "--worker", "layer", "--graph", "cora"]
+    path = {"PYTHONPATH": str(Path(panconv.__file__).parents[1]), "OMP_NUM_THREADS": "1"}
+    run = subprocess.run(command, input="go\ngo\n", capture_output=True, text=True, env={**os.environ, **path})
+    ready, *lines = run.stdout.splitlines()
+    assert ready == "ready", run.stderr
+    assert [len(line.split()) for line in lines] == [4, 4]

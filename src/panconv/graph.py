@@ -21,7 +21,7 @@ from panconv.validation import checked_dtype
 
 T = TypeVar("T")
 BASES = ("A", "A+I", "Â", "D⁻¹A", "D^−½AD^−½")
-_KEPT = 8  # of what follows from a graph and a setting, such as the counts up to an L: of each kind the last so many
+_KEPT = 8  # of what follows from a graph and a setting, such as the counts up to an L: the last of each kind
 
 
 class UnscalableError(ValueError):
@@ -255,12 +255,8 @@ class Adjacency:
         return self.cached("absolute", make)
 
     def cached(self, key: Any, make: Callable[[], T]) -> T:
-        """`make()`, kept under a key for the next time, unless it hangs on a gradient or is being traced.
-
-        A key that is a tuple is a kind and its settings, of which only the last few are kept.
-        """
-        found = self._cache.get(key, self)  # one look: another thread may let it go
-        if found is not self:
+        """`make()`, kept under a key for the next time, unless it hangs on a gradient or is being traced."""
+        if (found := self._cache.get(key, self)) is not self:  # one look: another thread may let it go
             return found
         if torch.compiler.is_compiling() or self.is_tracked:
             return make()
@@ -268,10 +264,9 @@ class Adjacency:
             result = make()
         if not is_transforming():
             self._cache[key] = result
-            if isinstance(key, tuple):
-                alike = [other for other in list(self._cache) if isinstance(other, tuple) and other[0] == key[0]]
-                for old in alike[:-_KEPT]:
-                    self._cache.pop(old, None)
+            alike = [k for k in list(self._cache) if isinstance(k, tuple) and isinstance(key, tuple) and k[0] == key[0]]
+            for old in alike[:-_KEPT]:
+                self._cache.pop(old, None)
         return result
 
     def __getstate__(self) -> dict[str, Any]:

@@ -44,8 +44,8 @@ def unscaled(weights: Weighing) -> Factors:
     if weights.may_overflow and largest == math.inf:
         n = int((w.detach() == torch.inf).nonzero()[0, 0])
         raise ValueError(
-            f"weights overflow: that of length {n} is exp({float(weights.log().detach()[n].max()):.3g}); raise the energies or "
-            "the temperature, or use a method that divides by Z (1, 2, 7), where a common factor cancels"
+            f"weights overflow: that of length {n} is exp({float(weights.log().detach()[n].max()):.3g}); raise the "
+            "energies or the temperature, or use a method that divides by Z (1, 2, 7), where a common factor cancels"
         )
     return Factors(w, wide=largest > WIDEST[torch.float32])
 

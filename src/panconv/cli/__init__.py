@@ -13,6 +13,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
+from panconv.cli import cores as cores  # first of all: what it settles, torch reads when it is loaded
 from panconv.cli.common import one_line
 from panconv.cli.grid import grid
 from panconv.cli.operators import operators

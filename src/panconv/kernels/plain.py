@@ -13,7 +13,8 @@ Factor = Union[Tensor, float]  # (R or 1, S or 1), or one number  # noqa: UP007
 
 # Without MKL (ARM, macOS) torch has no CSR product on the CPU; its COO product is plain C++ and runs everywhere.
 _CSR_ON_CPU = torch.backends.mkl.is_available()
-_PIECE, _LONG_PIECE = 2**16, 2**18  # values
+_GRAIN = 2**15  # values up to which torch does an element-wise operation on the thread that asks for it
+_ALONE = 2**24  # values, times the square of the threads, up to which one thread goes through them alone
 _FEWEST = 5  # columns from which a sum of bags is faster than MKL
 
 
@@ -87,16 +88,26 @@ def step(
 
 def paired(a: Tensor, b: Tensor, trials: int, by_row: bool) -> Tensor:
     """<a, b> of each trial, (1, S), or of each row and trial, (R, S)."""
-    if trials == 1 and not by_row:
-        if a.numel() <= _LONG_PIECE:
-            return torch.dot(a.reshape(-1), b.reshape(-1)).view(1, 1)
-        # A piece at a time: one sum of so many float32 numbers would lose digits.
-        pieces = zip(a.reshape(-1).split(_LONG_PIECE), b.reshape(-1).split(_LONG_PIECE), strict=True)
-        return torch.stack([torch.dot(left, right) for left, right in pieces]).sum().reshape(1, 1)
-    piece = max(1, _PIECE // max(1, a.size(1)))  # rows whose products stay in the cache, in place of a block of them
-    pairs = zip(_by_trial(a, trials).split(piece), _by_trial(b, trials).split(piece), strict=True)
-    rows = torch.cat([(left * right).sum(-1) for left, right in pairs])
-    return rows if by_row else rows.sum(0, keepdim=True)
+    pairs = zip(*(x.split(_rows_at_once(x)) for x in (a, b)), strict=True)
+    if by_row:
+        return torch.cat([(_by_trial(left, trials) * _by_trial(right, trials)).sum(-1) for left, right in pairs])
+    # Place by place over the blocks, then over the places: one long sum of float32 numbers would lose digits.
+    total = torch.mul(*next(pairs))
+    for left, right in pairs:
+        total[: left.size(0)].addcmul_(left, right)
+    return total.sum().view(1, 1) if trials == 1 else _by_trial(total, trials).sum((0, 2)).unsqueeze(0)
+
+
+def _rows_at_once(x: Tensor) -> int:
+    """So many rows of x that what is made of them stays in the caches, in place of a block of features.
+
+    To open a parallel region takes a wake and a barrier, at which all wait where a thread does not run because the
+    machine is busy. What one thread can do about as fast it does alone, in blocks for which torch opens no region. The
+    more threads there are, the less that is.
+    """
+    threads = torch.get_num_threads()
+    alone = x.numel() * threads**2 <= _ALONE
+    return max(1, (_GRAIN if alone else 8 * _GRAIN * threads) // max(1, x.size(1)))
 
 
 def sampled(crow: Tensor, col: Tensor, g: Tensor, x: Tensor) -> Tensor:

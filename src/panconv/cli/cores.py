@@ -1,0 +1,63 @@
+"""How the command line shares its cores with others: settled when this is imported, which has to come before torch."""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+from collections.abc import Iterator, MutableMapping
+from pathlib import Path
+
+# Where a thread has nothing to do, OpenMP lets it spin, on the GNU side for milliseconds. Beside a busy neighbour each
+# of these is time that the thread it waits for needs (docs/speed.md). A short spin costs next to nothing.
+_WAITS = {"GOMP_SPINCOUNT": "1000", "KMP_BLOCKTIME": "0"}
+
+
+def settle(environment: MutableMapping[str, str] = os.environ) -> None:
+    """Says to OpenMP, which reads it when torch is loaded, how to wait and how many threads to take.
+
+    What the user has set stays; in a program that has loaded torch, so does everything.
+    """
+    if "torch" in sys.modules:
+        return
+    if not {"OMP_WAIT_POLICY", *_WAITS} & environment.keys():
+        environment.update(_WAITS)
+    cores = granted()
+    if cores is not None and cores < (os.cpu_count() or 1):
+        environment.setdefault("OMP_NUM_THREADS", str(cores))
+
+
+def granted(root: Path = Path("/sys/fs/cgroup"), own: Path = Path("/proc/self/cgroup")) -> int | None:
+    """The cores that the quota of a container grants, at least 1; None where there is no quota."""
+    found = [quota for quota in _quotas(root, own) if quota is not None]
+    return max(1, math.floor(min(found))) if found else None
+
+
+def _quotas(root: Path, own: Path) -> Iterator[float | None]:
+    """The quota of each group that the process is in, from its own up to the root, by cgroups 2 or 1."""
+    try:
+        lines = own.read_text().splitlines()
+    except OSError:
+        lines = []
+    for line in ["0::/", *lines]:
+        _, controllers, path = line.split(":", 2)
+        if controllers and "cpu" not in controllers.split(","):
+            continue
+        group = Path(path.lstrip("/"))
+        for folder in (group, *group.parents):
+            if not controllers:
+                yield _quota(root / folder / "cpu.max")
+            else:
+                at = root / "cpu" / folder
+                yield _quota(at / "cpu.cfs_quota_us", at / "cpu.cfs_period_us")
+
+
+def _quota(*files: Path) -> float | None:
+    try:
+        quota, period = (int(word) for file in files for word in file.read_text().split())
+    except (OSError, ValueError):  # no such file, or "max"
+        return None
+    return quota / period if quota > 0 and period > 0 else None
+
+
+settle()
