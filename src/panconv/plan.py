@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, islice
+from itertools import chain
 from typing import NamedTuple
 
 import torch
@@ -110,10 +110,9 @@ class Plan(NamedTuple):
     def _inner(self, x: Tensor) -> Iterator[Tensor]:
         if self.right_varies:
             # Method 6: each length starts from an x of its own, so the recurrence cannot be shared.
-            starts = (_times(r, x) for r in self._rights())
             if isinstance(self.family, (Walks, ScaledWalks)):
-                return _apart(self.family, starts)
-            return (self.family.term(n, start) for n, start in enumerate(starts))
+                return _apart(self.family, self._rights(), x)
+            return (self.family.term(n, _times(r, x)) for n, r in enumerate(self._rights()))
         return self.family.terms(x if self.right is None else _times(self.right, x))
 
     def _adjoint_term_by_term(self, y: Tensor) -> Tensor:
@@ -156,24 +155,22 @@ class Plan(NamedTuple):
         return self.right.unbind(0)
 
 
-def _apart(walks: Walks | ScaledWalks, starts: Iterable[Tensor]) -> Iterator[Tensor]:
-    """G(n)xₙ for the xₙ of n = 0 … L.
+def _apart(walks: Walks | ScaledWalks, rights: Sequence[Tensor], x: Tensor) -> Iterator[Tensor]:
+    """G(n)(rightₙ ⊙ x) for n = 0 … L.
 
     That is L(L+1)/2 products. The lengths that a step still has before them stand side by side, so that each step is
     made and applied once for all of them, or for as many as `_SIDE_BY_SIDE` values hold.
     """
-    starts = iter(starts)
-    yield (first := next(starts))
-    at_once = max(1, _SIDE_BY_SIDE // max(1, first.numel()))
-    done = 0
-    while chunk := list(islice(starts, at_once)):
-        block = torch.stack(chunk, 1)  # (N, lengths, …)
-        for n in range(1, done + len(chunk) + 1):
+    yield _times(rights[0], x)
+    at_once = max(1, _SIDE_BY_SIDE // max(1, x.numel()))
+    for first in range(1, len(rights), at_once):
+        last = min(first + at_once, len(rights))
+        block = torch.stack([_times(right, x) for right in rights[first:last]], 1)  # (N, lengths, …)
+        for n in range(1, last):
             block = spmm(*_step(walks, n, block.dtype), block)
-            if n > done:
+            if n >= first:
                 yield block[:, 0]
                 block = block[:, 1:]
-        done += len(chunk)
 
 
 def _adjoint_apart(walks: Walks | ScaledWalks, v: Sequence[Tensor]) -> Iterator[Tensor]:

@@ -125,7 +125,8 @@ def centre(log: Tensor, adj: Adjacency) -> tuple[Tensor, float]:
     half = float(most - least) / 2 if may_look() else 0.0
     if half <= ROOM[torch.float32]:
         return ((least + most) / 2).expand_as(log), half
-    component = adj.components
+    # An edge of weight 0 joins nothing, unless it asks for a gradient.
+    component = (adj.with_values(None) if may_vanish(adj) else adj).components
     index = component.reshape(-1, *[1] * (log.dim() - 1)).expand_as(log)
     low = torch.full_like(low, torch.inf).scatter_reduce(0, index, low, "amin")[component]
     high = torch.full_like(high, -torch.inf).scatter_reduce(0, index, high, "amax")[component]

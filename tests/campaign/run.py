@@ -58,6 +58,8 @@ def shard(options: dict[str, Any]) -> dict[str, Any]:
         if time.perf_counter() - start > options["seconds"]:
             break
         made = case(options["seed"], index)
+        if not options["shortest"] <= made.problem.L <= options["longest"]:
+            continue
         if compiled:
             if not compiles(made):
                 continue
@@ -120,7 +122,15 @@ def dry(cases: int, seed: int) -> Tally:
 def main(cases: int = 20_000, seed: int = 1, **options: Any) -> Tally:
     """Runs a number of cases in shards, and returns the tally."""
     shards = options.get("shards", 1)
-    common = {"device": "cpu", "compiled": False, "shrink": True, "seconds": float("inf"), **options}
+    common = {
+        "device": "cpu",
+        "compiled": False,
+        "shrink": True,
+        "seconds": float("inf"),
+        "shortest": 0,
+        "longest": 1000,
+        **options,
+    }
     jobs = [{**common, "seed": seed, "first": i, "end": cases, "step": shards} for i in range(shards)]
     total, start = Tally(), time.perf_counter()
     if shards == 1:
@@ -144,6 +154,8 @@ def command(argv: list[str] | None = None) -> int:
     parser.add_argument("--compile", action="store_true", help="under torch.compile(fullgraph=True)")
     parser.add_argument("--replay", metavar="SEED:INDEX")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="stop a shard after this long")
+    parser.add_argument("--shortest", type=int, default=0, help="leave out cases of a smaller L")
+    parser.add_argument("--longest", type=int, default=1000, help="leave out cases of a larger L, which are dear")
     parser.add_argument("--no-shrink", action="store_true")
     parser.add_argument("--dry", action="store_true", help="draw levels alone")
     parser.add_argument("--json", type=Path, help="where to write the tally")
@@ -158,6 +170,7 @@ def command(argv: list[str] | None = None) -> int:
         print(tally.summary(), f"rarest refusal: {tally.rarest_refusal()}", sep="\n")
         return 0
     chosen = {"shards": given.shards, "device": given.device, "compiled": given.compile}
+    chosen |= {"shortest": given.shortest, "longest": given.longest}
     tally = main(given.cases, given.seed, **chosen, seconds=given.seconds, shrink=not given.no_shrink)
     if given.json:
         given.json.write_text(json.dumps(tally.to_json()), encoding="utf-8")

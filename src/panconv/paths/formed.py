@@ -258,7 +258,7 @@ def _joined(parts: list[Entries], N: int, adj: Adjacency) -> tuple[Adjacency, Te
     crow = narrow(compress(row, N), max(N, len(col)))
     col, size = col.to(crow.dtype), value
     if value.dim() == 2:
-        value, size = value.unbind(1)
+        value, size = value[:, 0].contiguous(), value[:, 1].contiguous()
     return Adjacency(crow, col, value, transposed=None if adj.is_symmetric else order_by_column(crow, col, N)), size
 
 

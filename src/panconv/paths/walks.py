@@ -116,8 +116,9 @@ class Walks:
             span = math.exp(min(self.L * (growth - decay), 700.0))
         if span <= WIDEST[torch.float64]:
             return counts_of(D, span=span)
-        value, exponent = zip(*self._counts_apart(ones), strict=True)
-        return Counts(torch.stack(value), torch.stack(exponent), None, math.inf)
+        apart = list(self._counts_apart(ones))
+        value, exponent = (torch.stack([pair[i] for pair in apart]) for i in range(2))
+        return Counts(value, exponent, None, math.inf)
 
     def _with_ratio(self, counts: Counts, ones: Tensor) -> Counts:
         """The counts of |A| with what the signs leave of them, D_n/B_n."""
