@@ -12,7 +12,7 @@ def main() -> list[float]:
     data = load("citeseer")
     adj = Adjacency.from_edge_index(data.edge_index, num_nodes=data.num_nodes)
     walks = Walks(adj, L=50)
-    lengths = torch.arange(51.0)
+    lengths = torch.arange(51.0, dtype=torch.float64)
     means = []
     print("mean path length that a node of Citeseer averages over, Method 1, E(n) = n, L = 50")
     for T in (0.1, 0.3, 0.5, 0.7, 1.0):

@@ -12,7 +12,7 @@ PACKAGE = Path(panconv.__file__).parent
 ORDER = [
     ["autodiff"],
     ["csr", "cuda_graph", "random", "validation", "files"],
-    ["jsonl", "edges"],
+    ["degrees", "jsonl", "edges"],
     ["graph", "kernels"],
     ["spmm", "series"],
     ["features", "weights", "saving", "data", "results"],

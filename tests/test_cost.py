@@ -83,7 +83,7 @@ def test_method_6_has_the_lengths_side_by_side(graph, products, monkeypatch):
 
 
 def test_method_6_makes_each_step_of_a_long_walk_once(monkeypatch):
-    long, made, make = 130, [], ScaledWalks.matrix
+    long, made, make = 600, [], ScaledWalks.matrix
     monkeypatch.setattr(ScaledWalks, "matrix", lambda self, n, *a: made.append(n) or make(self, n, *a))
     M = MET(Walks(torch.tensor([[0, 1, 1, 2, 0, 2], [1, 0, 2, 1, 2, 0]]), long), [1.0] * (long + 1), 6)
     M @ torch.ones(3)

@@ -320,7 +320,7 @@ def test_a_gpu_replays_epochs_to_the_same_end(sparse, method, monkeypatch):
 def test_no_test_node_is_trained_on():
     data = small()
     data.train_mask[data.test_mask.nonzero()[0]] = True
-    with pytest.raises(ValueError, match=r"data\.test_mask shares 1 nodes with data\.train_mask"):
+    with pytest.raises(ValueError, match=r"data\.train_mask and data\.test_mask share 1 nodes"):
         fit(model(1), data)
     data = small()
     data.val_mask[:] = data.test_mask  # no test accuracy is asked for where it is read like this

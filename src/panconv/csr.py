@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import NamedTuple
 
+import scipy.sparse as sp
 import torch
 from torch import Tensor
 
@@ -48,3 +49,13 @@ def order_by_column(crow: Tensor, col: Tensor, num_cols: int) -> tuple[Tensor, T
     perm = torch.argsort(col, stable=True)
     col_t = rows_of(crow, col.numel())[perm]
     return compress(col[perm].long(), num_cols).to(crow.dtype), col_t.to(col.dtype), perm
+
+
+def weak_components(pattern: CSR) -> Tensor:
+    """The weakly connected component of each node of a square matrix, (N,), from 0; a value of 0 joins nothing."""
+    crow, col, joined = (part.cpu() for part in pattern)
+    N = crow.numel() - 1
+    matrix = sp.csr_matrix((joined.to(torch.int8).numpy(), col.numpy(), crow.numpy()), shape=(N, N), copy=True)
+    matrix.eliminate_zeros()
+    labels = sp.csgraph.connected_components(matrix, directed=True, connection="weak")[1]
+    return torch.from_numpy(labels).long().to(pattern.crow.device)

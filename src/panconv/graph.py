@@ -8,24 +8,19 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as np
-import scipy.sparse as sp
 import torch
 from torch import Tensor
 from torch_geometric import EdgeIndex
 
 from panconv.autodiff import is_tracked, is_transforming
-from panconv.csr import CSR, compress, narrow, order_by_column, rows_of
-from panconv.cuda_graph import may_look
+from panconv.csr import CSR, compress, narrow, order_by_column, rows_of, weak_components
+from panconv.degrees import bounds_of, inverse_degrees
 from panconv.edges import checked_edges, checked_num_nodes, checked_weights, entries, size_of, summed
 from panconv.validation import checked_dtype
 
 T = TypeVar("T")
 BASES = ("A", "A+I", "Â", "D⁻¹A", "D^−½AD^−½")
 _KEPT = 8  # of what follows from a graph and a setting, such as the counts up to an L: the last of each kind
-
-
-class UnscalableError(ValueError):
-    """A sum that a scaling divides by is negative, or 0 by cancellation: another method may take the graph."""
 
 
 class Adjacency:
@@ -108,14 +103,9 @@ class Adjacency:
             row, col = key // max(num_nodes, 1), key % max(num_nodes, 1)
             bound = max(num_nodes, key.numel())
             crow, col = narrow(compress(row, num_nodes), bound), narrow(col, bound)
-            pattern = Adjacency(
-                crow,
-                col,
-                None,
-                transposed=order_by_column(crow, col, num_nodes),
-                entry_of_edge=None if edge_weight is None else narrow(entry, bound),
-                num_self_loops=int((row == col).sum()),
-            )
+            transposed, loops = order_by_column(crow, col, num_nodes), int((row == col).sum())
+            given = None if edge_weight is None else narrow(entry, bound)
+            pattern = Adjacency(crow, col, None, transposed=transposed, entry_of_edge=given, num_self_loops=loops)
             return pattern.with_values(None) if edge_weight is None else pattern.reweight(edge_weight)
 
     @staticmethod
@@ -148,11 +138,7 @@ class Adjacency:
                 # A normalisation that was computed edge by edge differs both ways by rounding, and means nothing by it.
                 symmetric = torch.allclose(value, value[perm], rtol=8 * torch.finfo(value.dtype).eps, atol=0.0)
                 value = (value + value[perm]) / 2 if symmetric else value
-            magnitude = value.detach().abs().double()
-            sums = magnitude.new_zeros(self.num_nodes).index_add(0, self.row, magnitude)
-            smallest = magnitude.where(magnitude > 0, torch.inf).min()
-            known = torch.stack([sums.max(), smallest, (value < 0).any().double(), (value > 0).all().double()])
-            growth, decay, signed, positive = known.tolist()
+            growth, decay, signed, positive = bounds_of(value.detach(), self.row, self.num_nodes)
         return Adjacency(
             self.crow,
             self.col,
@@ -162,8 +148,8 @@ class Adjacency:
             num_self_loops=self._num_self_loops,
             growth=growth,
             decay=decay,
-            signed=bool(signed),
-            positive=bool(positive),
+            signed=signed,
+            positive=positive,
         )
 
     # ------------------------------------------------------------------ looking at it
@@ -185,16 +171,8 @@ class Adjacency:
     @property
     def components(self) -> Tensor:
         """The weakly connected component of each node, (N,), numbered from 0. An edge of weight 0 joins nothing."""
-
-        def find() -> Tensor:
-            joined = torch.ones_like(self.col) if self.value is None else self.value.detach() != 0
-            pattern = (part.cpu().numpy() for part in (joined.to(torch.int8), self.col, self.crow))
-            matrix = sp.csr_matrix(tuple(pattern), shape=(self.num_nodes, self.num_nodes), copy=True)
-            matrix.eliminate_zeros()
-            labels = sp.csgraph.connected_components(matrix, directed=True, connection="weak")[1]
-            return torch.from_numpy(labels).long().to(self.device)
-
-        return self.cached("components", find)
+        joined = torch.ones_like(self.col) if self.value is None else self.value.detach() != 0
+        return self.cached("components", lambda: weak_components(CSR(self.crow, self.col, joined)))
 
     def operands(self, dtype: torch.dtype) -> tuple[CSR, CSR]:
         """The matrix and its transpose in a dtype, as `spmm` takes them."""
@@ -313,27 +291,16 @@ class Adjacency:
             value = torch.cat([ones + loop, ones.new_ones(new.numel())])[order]
             if self.is_signed:
                 magnitude = torch.cat([ones.detach().abs() + loop, ones.new_ones(new.numel())])[order]
+        transposed = None if self.is_symmetric else order_by_column(crow, col, N)
         return Adjacency(
-            crow,
-            col,
-            value,
-            transposed=None if self.is_symmetric else order_by_column(crow, col, N),
-            magnitude=magnitude,
-            num_self_loops=N,
-            growth=self.growth + 1,
-            decay=min(self.decay, 1.0),
-            signed=self.is_signed,
-        )
+            crow, col, value, transposed=transposed, magnitude=magnitude, num_self_loops=N, signed=self.is_signed,
+            growth=self.growth + 1, decay=min(self.decay, 1.0),
+        )  # fmt: skip
 
     def _over_degrees(self, how: str, name: str) -> Adjacency:
         """The matrix divided by its row sums: on the left ("row"), or by their roots on both sides ("sym")."""
-        degree, bulk = self._row_sums(), self.absolute()._row_sums() if self.is_signed else None
-        zero = degree == 0  # 1/0 is 0: no edge reaches that node
-        if bulk is not None:
-            _check_degrees(degree, bulk, name)
-            zero = bulk == 0
-        inverse = degree.masked_fill(zero, 1) ** (-1.0 if how == "row" else -0.5)
-        inverse = inverse.masked_fill(zero, 0)
+        bulk = self.absolute()._row_sums() if self.is_signed else None
+        inverse = inverse_degrees(self._row_sums(), bulk, -1.0 if how == "row" else -0.5, name)
         return Adjacency(
             self.crow,
             self.col,
@@ -360,17 +327,3 @@ class Adjacency:
         if self._transposed is not None:
             return self._transposed
         return self.cached("by column", lambda: order_by_column(self.crow, self.col, self.num_nodes))
-
-
-def _check_degrees(degree: Tensor, bulk: Tensor, name: str) -> None:
-    """Refuses row sums of a graph with negative weights that are negative, or 0 although edges arrive."""
-    if not may_look():
-        return
-    bad = (degree <= 4 * torch.finfo(degree.dtype).eps * bulk) & (bulk > 0)
-    if bool(bad.any()):
-        node = int(bad.nonzero()[0])
-        degree = degree.detach()
-        what = "cancels to 0" if abs(float(degree[node])) <= 1e-12 * float(bulk[node]) else f"is {degree[node]:.3g}"
-        raise UnscalableError(
-            f"edge_weight makes a row of {name} whose sum {what}, at node {node}, and it divides by that"
-        )

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
-from panconv.graph import UnscalableError
+from panconv.degrees import UnscalableError
 from panconv.methods import (
     METHODS,
     check_compatible,

@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 from panconv.cuda_graph import may_look
-from panconv.graph import Adjacency, UnscalableError
+from panconv.degrees import UnscalableError
+from panconv.graph import Adjacency
 from panconv.paths.family import Counts, Weighing
 from panconv.weights import MOST
 

@@ -15,7 +15,8 @@ import torch
 from torch import Tensor
 
 from panconv.cuda_graph import may_look
-from panconv.graph import Adjacency, UnscalableError
+from panconv.degrees import UnscalableError
+from panconv.graph import Adjacency
 from panconv.partition import EPS, LOG_2, inverse, match, may_vanish, partition
 from panconv.paths.family import WIDEST, Counts, Weighing
 

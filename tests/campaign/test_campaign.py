@@ -107,7 +107,7 @@ def test_tallies_add_up_and_are_written(tmp_path):
     parts = []
     for first in (0, 1):
         options = {"seed": 1, "first": first, "end": 12, "step": 2, "device": "cpu", "compiled": False}
-        parts.append(run.shard({**options, "shrink": False, "seconds": 60}))
+        parts.append(run.shard({**options, "shrink": False, "seconds": 60, "shortest": 0, "longest": 1000}))
     files = [tmp_path / f"{i}.json" for i in range(2)]
     for file, part in zip(files, parts, strict=True):
         file.write_text(json.dumps(part))

@@ -7,7 +7,7 @@ first, (S, …), so that the state of S trials is the stack of S single states.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -78,7 +78,7 @@ class Free(PathWeights):
 
     def __init__(self, k: Tensor | Sequence[float]) -> None:
         super().__init__()
-        start = _as_weights(k, "k")
+        start = as_weights(k, "k")
         self.L = start.size(0) - 1
         self._start = start
         self.k = nn.Parameter(_flip(start).clone())
@@ -105,7 +105,7 @@ class Fixed(PathWeights):
 
     def __init__(self, k: Tensor | Sequence[float]) -> None:
         super().__init__()
-        start = _as_weights(k, "k")
+        start = as_weights(k, "k")
         self.L = start.size(0) - 1
         self.register_buffer("k", _flip(start).contiguous())
         self.positive = bool((start >= 0).all())
@@ -134,7 +134,7 @@ class Boltzmann(PathWeights):
 
     def __init__(self, energies: Tensor | Sequence[float], temperature: float = 1.0) -> None:
         super().__init__()
-        start = _as_weights(energies, "energies")
+        start = as_weights(energies, "energies")
         self.L = start.size(0) - 1
         self.temperature = checked_positive(temperature, "temperature")
         self._start = start
@@ -250,102 +250,6 @@ class PowerLaw(PathWeights):
         return {"kind": "power-law", "alpha": self.alpha, "temperature": temperature, "trained": self.trained}
 
 
-def weights_from(spec: object, L: int, trials: int | None = None) -> PathWeights:
-    """Path weights of length L + 1 from what a user writes.
-
-    Args:
-        spec: ``"free"`` (from 1/(L+1)), ``"boltzmann"`` (from E = 0), ``"power-law"`` (T from 1); the fixed k(n) as
-            numbers; the dict that `PathWeights.spec` returns; or path weights, taken as they are.
-        L: the longest length.
-        trials: S, to make named weights for S trials side by side.
-    """
-    shape = (L + 1,) if trials is None else (L + 1, trials)
-    named: dict[str, Callable[[], PathWeights]] = {
-        "free": lambda: Free(torch.full(shape, 1 / (L + 1))),
-        "boltzmann": lambda: Boltzmann(torch.zeros(shape)),
-        "power-law": lambda: PowerLaw(L, temperature=torch.ones(shape[1:])),
-    }
-    if isinstance(spec, dict):
-        weights = _from_dict(dict(spec), L, trials)
-    elif isinstance(spec, str):
-        if spec not in named:
-            raise ValueError(f"weights must be one of {', '.join(named)}, or L+1 numbers to fix, got {shown(spec)}")
-        weights = named[spec]()
-    else:
-        weights = spec if isinstance(spec, PathWeights) else Fixed(_spread(_as_weights(spec, "weights"), 1, trials))
-    if weights.L != L:
-        raise ValueError(f"weights must have L+1 = {L + 1} entries, n = 0 … {L}, got {weights.L + 1}")
-    return weights
-
-
-def plain_spec(spec: object) -> object:
-    """What a user writes as weights, as plain JSON that `weights_from` takes."""
-    if spec is None or isinstance(spec, (str, dict)):
-        return spec
-    return spec.spec() if isinstance(spec, PathWeights) else _as_weights(spec, "weights").tolist()
-
-
-def layer_specs(spec: object, num_layers: int) -> list[object]:
-    """The plain spec of each layer: the same for all, unless it is of the kind "layers"."""
-    if not (isinstance(spec, dict) and spec.get("kind") == "layers"):
-        return [spec] * num_layers
-    of = spec.get("of")
-    if not isinstance(of, list) or len(of) != num_layers:
-        raise ValueError(f"weights of kind 'layers' must hold {num_layers} of them under 'of', got {of!r}")
-    return of
-
-
-def in_words(weights: Any) -> str:
-    """Fixed weights, as a plain spec, in words."""
-    if isinstance(weights, list):
-        return " ".join(f"{k:g}" for k in weights)
-    if weights["kind"] == "layers":
-        return " | ".join(map(in_words, weights["of"]))
-    return f"exp(-n^{weights['alpha']:g}/{weights['temperature']:g})"
-
-
-def trial_spec(spec: object, s: int) -> object:
-    """The part of a plain spec that is trial s's."""
-
-    def column(values: Any, dim: int) -> Any:
-        nested = isinstance(values, list) and (dim == 0 or isinstance(values[0], list))
-        return ([row[s] for row in values] if dim else values[s]) if nested else values
-
-    if isinstance(spec, dict) and spec.get("kind") == "layers":
-        return {"kind": "layers", "of": [trial_spec(each, s) for each in spec["of"]]}
-    if isinstance(spec, dict):
-        power_law = spec.get("kind") == "power-law"
-        dims = {"temperature": 0} if power_law else {"k": 1, "energies": 1}
-        return {key: column(value, dims[key]) if key in dims else value for key, value in spec.items()}
-    return column(spec, 1) if isinstance(spec, list) else spec
-
-
-def _from_dict(spec: dict[str, Any], L: int, trials: int | None) -> PathWeights:
-    kind = spec.pop("kind", None)
-    try:
-        return _of_kind(kind, spec, L, trials)
-    except (KeyError, TypeError, RuntimeError, OverflowError) as error:
-        why = " ".join(f"{type(error).__name__}: {error}".split())
-        raise ValueError(f"weights {shown({'kind': kind} | spec)} cannot be read: {why}") from None
-
-
-def _of_kind(kind: object, spec: dict[str, Any], L: int, trials: int | None) -> PathWeights:
-    if kind == "power-law":
-        return PowerLaw(
-            L, **{**spec, "temperature": _spread(as_numbers(spec.get("temperature", 1.0), "temperature"), 0, trials)}
-        )
-    if kind == "boltzmann":
-        return Boltzmann(_spread(as_numbers(spec["energies"], "energies"), 1, trials), spec.get("temperature", 1.0))
-    if kind in ("free", "fixed"):
-        return (Free if kind == "free" else Fixed)(_spread(as_numbers(spec["k"], "k"), 1, trials))
-    raise ValueError(f"weights of kind {kind!r} are not known: free, fixed, boltzmann, power-law")
-
-
-def _spread(start: Tensor, dim: int, trials: int | None) -> Tensor:
-    """A single trial's start, which has `dim` dimensions, for S trials alike: (…, S)."""
-    return start if trials is None or start.dim() > dim else start.unsqueeze(-1).expand(*start.shape, trials)
-
-
 def _beside(values: Tensor, reference: Tensor) -> Tensor:
     """Values (L+1,) or (L+1, S) in a shape that goes with lengths (*R,) or (*R, S)."""
     return values.reshape(values.size(0), *[1] * (reference.dim() - values.dim() + 1), *values.shape[1:])
@@ -371,7 +275,7 @@ def as_numbers(values: object, name: str) -> Tensor:
     return given if given.is_floating_point() else given.to(torch.get_default_dtype())
 
 
-def _as_weights(values: object, name: str) -> Tensor:
+def as_weights(values: object, name: str) -> Tensor:
     try:
         weights = as_numbers(values, name)
     except (TypeError, ValueError, RuntimeError, OverflowError):

@@ -1,0 +1,48 @@
+"""Degrees as a scaling divides by them: 1/0 is 0 where no edge arrives, and what cancels is refused."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from panconv.cuda_graph import may_look
+
+
+class UnscalableError(ValueError):
+    """A sum that a scaling divides by is negative, or 0 by cancellation: another method may take the graph."""
+
+
+def inverse_degrees(degree: Tensor, bulk: Tensor | None, power: float, name: str) -> Tensor:
+    """degree^power of the rows of a matrix, (N,).
+
+    Args:
+        degree: the row sums, (N,) float64.
+        bulk: the row sums without signs, where weights are negative: only they tell whether an edge arrives.
+        power: −1 or −½.
+        name: of the matrix, in messages.
+    """
+    zero = (degree if bulk is None else bulk) == 0
+    if bulk is not None and may_look():
+        _check(degree.detach(), bulk, name)
+    return (degree.masked_fill(zero, 1) ** power).masked_fill(zero, 0)
+
+
+def bounds_of(value: Tensor, row: Tensor, N: int) -> tuple[float, float, bool, bool]:
+    """The largest row sum and the smallest entry, signs aside; whether one is negative; whether all are positive."""
+    size = value.abs().double()
+    sums = size.new_zeros(N).index_add(0, row, size)
+    least = size.where(size > 0, torch.inf).min()
+    known = torch.stack([sums.max(), least, (value < 0).any().double(), (value > 0).all().double()]).tolist()
+    return known[0], known[1], bool(known[2]), bool(known[3])
+
+
+def _check(degree: Tensor, bulk: Tensor, name: str) -> None:
+    """Refuses row sums that are negative, or 0 although edges arrive."""
+    rounding = 4 * torch.finfo(degree.dtype).eps * bulk
+    bad = (degree <= rounding) & (bulk > 0)
+    if bool(bad.any()):
+        node = int(bad.nonzero()[0])
+        what = f"is {degree[node]:.3g}" if degree[node] < -rounding[node] else "cancels to 0"
+        raise UnscalableError(
+            f"edge_weight makes a row of {name} whose sum {what}, at node {node}, and it divides by that"
+        )
