@@ -137,7 +137,7 @@ class Adjacency:
             if symmetric and not torch.equal(value, value[perm]):
                 # A normalisation that was computed edge by edge differs both ways by rounding, and means nothing by it.
                 symmetric = torch.allclose(value, value[perm], rtol=8 * torch.finfo(value.dtype).eps, atol=0.0)
-                value = (value + value[perm]) / 2 if symmetric else value
+                value = value / 2 + value[perm] / 2 if symmetric else value
             growth, decay, signed, positive = bounds_of(value.detach(), self.row, self.num_nodes)
         return Adjacency(
             self.crow,

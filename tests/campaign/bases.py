@@ -35,7 +35,7 @@ def adjacency(problem: Problem, directions: dict[int, Array]) -> Number:
         raise Refused("overflow")
     slack = 8 * np.finfo(A.dtype).eps * abs(A.T)
     if not directions and (stored == stored.T).all() and (abs(A - A.T) <= slack).all():
-        A = (A + A.T) / 2  # still in the weights' dtype
+        A = A / 2 + A.T / 2  # still in the weights' dtype
     return Number.exact(A, {bit: _added(N, receiver, sender, d.astype(LD)) for bit, d in directions.items()})
 
 

@@ -72,7 +72,7 @@ def compared(problem: Problem, found: Array, answer: oracle.Answer) -> Verdict:
     bound = bound_of(problem, answer)
     in_range = np.isfinite(bound)
     with np.errstate(all="ignore"):
-        error = abs(found - answer.value)
+        error = np.where(in_range, abs(found - answer.value), 0)
         ratio = np.where(in_range & (error > 0), error / bound, 0)
     worst = float(ratio.max(initial=0)) if not np.isnan(ratio).any() else math.inf
     if ill:
@@ -90,6 +90,8 @@ def bound_of(problem: Problem, answer: oracle.Answer) -> Array:
     if _coarsest(problem) != oracle.computes_in(problem):
         ratio = oracle.EPS_OF["float32"] / oracle.EPS_OF["float64"]
         bound = np.asarray(bound * ratio + oracle.TINY_OF["float32"])
+        beyond = abs(answer.value) > 0.01 * np.finfo(np.float32).max
+        bound = np.where(beyond, np.inf, bound)
     return bound
 
 

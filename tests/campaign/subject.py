@@ -69,7 +69,9 @@ class Subject:
             (second,) = self.problem.directions
         name, d = second
         with np.errstate(invalid="ignore"):  # a NaN is for the verdict
-            return np.asarray((_array(_gradient(s, inputs[name])) * _laid(name, d)).sum())
+            along = _laid(name, d)
+            # A gradient beyond its dtype is infinite, and along a direction that it has no part in, nothing.
+            return np.asarray(np.where(along == 0, 0, _array(_gradient(s, inputs[name])) * along).sum())
 
     def _apply(self, M: Any, x: Tensor) -> Tensor:
         if not self.compiled:

@@ -83,9 +83,7 @@ class Walks:
         return self.adj.cached(("walks", self.L), self._count)
 
     def scaled(self) -> ScaledWalks:
-        exponent = self.counts().apart().exponent
-        assert exponent is not None
-        return ScaledWalks(self, exponent)
+        return ScaledWalks(self, self.counts().apart())
 
     def mean_along(self, share: Tensor, quantity: Tensor) -> Tensor:
         """The mean over all walks to i of what they gather along their edges, (N,) or (N, S), float64.
@@ -123,7 +121,7 @@ class Walks:
     def _with_ratio(self, counts: Counts, ones: Tensor) -> Counts:
         """The counts of |A| with what the signs leave of them, D_n/B_n."""
         if counts.exponent is not None:
-            terms = torch.stack(list(ScaledWalks(self, counts.exponent).terms(ones)))
+            terms = torch.stack(list(ScaledWalks(self, counts).terms(ones)))
         else:
             terms = torch.stack(list(self.terms(ones)))
         return counts._replace(ratio=terms / counts.value.where(counts.arrive, 1))
@@ -138,7 +136,7 @@ class Walks:
             sent = (exponent[a.col] + size).where(value.detach()[a.col] > 0, -torch.inf)
             unit = torch.full_like(ones, -torch.inf).scatter_reduce(0, row, sent, "amax")
             unit = unit.masked_fill(unit == -torch.inf, 0)
-            shift = (exponent[a.col] - unit[row]).clamp(max=1000)  # more only where 0 is sent
+            shift = (exponent[a.col] - unit[row]).masked_fill(sent == -torch.inf, 0)  # which sends 0
             terms = a.value * torch.exp2(shift) * value[a.col]
             total = torch.zeros_like(ones).index_add(0, row, terms)
             more = torch.frexp(total.detach())[1].double()
@@ -155,9 +153,10 @@ class ScaledWalks:
 
     unit = False
 
-    def __init__(self, walks: Walks, exponent: Tensor) -> None:
+    def __init__(self, walks: Walks, counts: Counts) -> None:
         self.adj, self.L, self.num_nodes = walks.adj, walks.L, walks.num_nodes
-        self._exponent = exponent  # (L + 1, N) float64
+        assert counts.exponent is not None
+        self._exponent = counts.exponent.where(counts.arrive, -torch.inf)  # (L + 1, N) float64: 2^−∞ sends nothing
 
     def terms(self, x: Tensor) -> Iterator[Tensor]:
         yield x
@@ -189,11 +188,10 @@ class ScaledWalks:
         a = both[transposed]
         row = self.adj.row if a is both[0] else a.row()
         receiver, sender = (a.col, row) if transposed else (row, a.col)
-        shift = self._exponent[n - 1][sender] - self._exponent[n][receiver]
-        value = a.value * torch.exp2(shift.clamp(max=1000))  # more only where 0 is sent
+        now = self._exponent[n].masked_fill(self._exponent[n] == -torch.inf, 0)
+        value = a.value * torch.exp2((self._exponent[n - 1][sender] - now[receiver]).clamp(max=1000))
         if mantissa is not None:
-            now = mantissa[n].where(mantissa[n] > 0, 1)
-            value = value * mantissa[n - 1][sender] / now[receiver]
+            value = value * mantissa[n - 1][sender] / mantissa[n].where(mantissa[n] > 0, 1)[receiver]
         return a._replace(value=value.to(dtype))
 
 
