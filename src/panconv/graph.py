@@ -14,6 +14,7 @@ from torch_geometric import EdgeIndex
 
 from panconv.autodiff import is_tracked, is_transforming
 from panconv.csr import CSR, compress, narrow, order_by_column, rows_of, weak_components
+from panconv.cuda_graph import may_look
 from panconv.degrees import bounds_of, inverse_degrees
 from panconv.edges import checked_edges, checked_num_nodes, checked_weights, entries, size_of, summed
 from panconv.validation import checked_dtype
@@ -301,21 +302,22 @@ class Adjacency:
         """The matrix divided by its row sums: on the left ("row"), or by their roots on both sides ("sym")."""
         bulk = self.absolute()._row_sums() if self.is_signed else None
         inverse = inverse_degrees(self._row_sums(), bulk, -1.0 if how == "row" else -0.5, name)
-        return Adjacency(
-            self.crow,
-            self.col,
-            self.value,
+        made = Adjacency(
+            *(self.crow, self.col, self.value),
             transposed=self._by_column() if how == "row" else self._transposed,
             left=inverse,
             right=inverse if how == "sym" else None,
             num_self_loops=self._num_self_loops,
-            # Its n-th power is D^½ Pⁿ D^−½, or Pⁿ, with P stochastic, so row sums neither grow nor vanish, whatever n;
-            # but on a directed graph without loops a walk may come to nodes that nothing reaches.
+            # Its n-th power is D^½ Pⁿ D^−½, or Pⁿ, with P stochastic: row sums neither grow nor vanish, whatever n; but
+            # on a directed graph without loops a walk may come to nodes that nothing reaches.
             growth=1.0,
             decay=1.0 if self.is_symmetric or name == "A+I" else self.decay / max(self.growth, 1.0),
             signed=self.is_signed,
             magnitude=self._magnitude,
         )
+        if (self.is_signed or (how == "sym" and not self.is_symmetric)) and self.num_nodes and may_look():
+            made.growth = float(made.absolute()._row_sums().max())  # negative or one-way weights can grow all the same
+        return made
 
     def _row_sums(self) -> Tensor:
         """What arrives at each node, (N,) float64."""

@@ -8,6 +8,7 @@ the weights, and so Z, have S columns.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import torch
@@ -24,7 +25,7 @@ from panconv.methods import (
     natural_weights,
 )
 from panconv.partition import finite
-from panconv.paths.family import Counts, PathFamily, Weighing
+from panconv.paths.family import WIDEST, Counts, PathFamily, Weighing
 from panconv.paths.walks import Walks
 from panconv.plan import Plan
 from panconv.scalings import (
@@ -195,7 +196,7 @@ class MET(Thermodynamics):
     def _planned(self, dtype: torch.dtype) -> Plan:
         """The operator as it is applied to features of a dtype, in a wider one where that one does not hold it."""
         terms, weights = self._ready()
-        counts = terms.counts() if self.rule.per_length or self.rule.overall else None
+        counts = terms.counts() if self.rule.per_length or self.rule.overall or self._grows() else None
         factors = self._factors(weights, counts, dtype)
         if factors.wide or (counts is not None and not counts.fit(dtype)):
             dtype = torch.float64
@@ -215,8 +216,8 @@ class MET(Thermodynamics):
     def _factors(self, weights: Weighing, counts: Counts | None, dtype: torch.dtype) -> Factors:
         """What stands before and behind each G(n): a row of the table of methods."""
         rule, adj = self.rule, self.paths.adj
-        if counts is None:
-            return unscaled(weights)
+        if counts is None or not (rule.per_length or rule.overall):
+            return unscaled(weights, counts)
         if rule.per_length:
             if rule.per_length == "row":
                 return by_length(weights, counts)
@@ -226,6 +227,10 @@ class MET(Thermodynamics):
         if rule.overall == "row":
             return by_partition(weights, counts, adj)
         return by_partition_roots(weights, counts, adj, dtype)
+
+    def _grows(self) -> bool:
+        """Whether Gⁿ may leave float32, as that of a normalised base does where weights are negative or one-way."""
+        return self.paths.L * math.log(max(self.paths.adj.growth, 1.0)) > math.log(WIDEST[torch.float32])
 
     def _reaches_alike(self) -> bool:
         """Whether each node is reached by walks of every length, or by the one of length 0 alone.

@@ -24,6 +24,9 @@ from panconv.paths.family import WIDEST, Counts, Weighing
 ROOM = {dtype: 0.9 * math.log(torch.finfo(dtype).max) for dtype in (torch.float32, torch.float64)}
 
 
+_ROOM = ROOM[torch.float64]
+
+
 class Factors(NamedTuple):
     """What stands around G(n)."""
 
@@ -36,9 +39,13 @@ class Factors(NamedTuple):
     wide: bool = False  # whether the factors leave the range in which float32 is safe
 
 
-def unscaled(weights: Weighing) -> Factors:
-    """Σₙ wₙ G(n): methods 5, 8 and 9."""
+def unscaled(weights: Weighing, counts: Counts | None = None) -> Factors:
+    """Σₙ wₙ G(n): methods 5, 8 and 9; with counts where a signed or directed base grows beyond float64."""
     w = weights.exact().unsqueeze(1)
+    if counts is not None and counts.exponent is not None:
+        log = weights.log().unsqueeze(1) + LOG_2 * match(counts.exponent, w.dim())
+        sign = w.detach().sign() * match(counts.arrive, w.dim())
+        return Factors(sign * log.clamp(max=_ROOM).exp(), wide=True)
     if not may_look() or (w.is_cuda and not weights.may_overflow):  # a look would make the GPU wait
         return Factors(w)
     largest = float(w.detach().abs().max())
@@ -101,7 +108,7 @@ def by_partition_roots(weights: Weighing, counts: Counts, adj: Adjacency, dtype:
     Z = partition(weights, counts, adj)
     middle, widest = centre(Z.log(common=False), adj)
     _check_span(widest, dtype)
-    half = (Z.log_unit - middle) / 2
+    half = ((Z.log_unit - middle) / 2).masked_fill(Z.z == 0, 0)
     root = Z.inverse(0.5)
     wide = may_vanish(adj) or not may_look() or 2 * widest > math.log(WIDEST[torch.float32])
     return Factors(Z.over * root * half.exp(), right=root * (-half).exp(), wide=wide)
