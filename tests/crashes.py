@@ -32,10 +32,10 @@ class Records:
     """A file of records over another."""
 
     def before(self, folder: Path) -> None:
-        write_lines(folder / "one.jsonl", "s", [{"n": n} for n in range(3)])
+        write_lines(folder / "one.jsonl", [f'{{"n": {n}}}\n' for n in range(3)])
 
     def write(self, folder: Path) -> None:
-        write_lines(folder / "one.jsonl", "s", [{"n": n} for n in range(500)])
+        write_lines(folder / "one.jsonl", [f'{{"n": {n}}}\n' for n in range(500)])
 
     def found(self, folder: Path) -> str:
         count = len([line for line, _ in read_lines(folder)])

@@ -53,6 +53,9 @@ SMALL = (
 SMALL += (
     "partition.py",
     "scalings.py",
+    "degrees.py",
+    "kinds.py",
+    "naming.py",
     "autodiff.py",
     "methods.py",
     "undirected.py",

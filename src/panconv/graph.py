@@ -129,7 +129,7 @@ class Adjacency:
         symmetric = torch.equal(self.crow, crow_t) and torch.equal(self.col, col_t)
         signed, positive, decay, growth = False, True, 1.0, 0.0
         if value is not None and is_tracked(value):
-            value = value.double()  # once: what comes back along several ways is added before it is rounded
+            value = value.double()  # what comes back along several ways is added before it is rounded
         if value is None:
             growth = float(self.crow.diff().max()) if self.num_nodes else 0.0
         elif self.num_edges:
@@ -218,10 +218,7 @@ class Adjacency:
         return other
 
     def absolute(self) -> Adjacency:
-        """The graph with every weight taken positive, without gradients: against it a sum is told from a cancellation.
-
-        A self-loop that A+I adds to one of weight −1 counts 2 here.
-        """
+        """The graph with every weight positive, and a loop of A+I over one of −1 as 2: it tells sums that cancel."""
         if not self.is_signed:
             return self.detach()
 
@@ -316,7 +313,7 @@ class Adjacency:
             magnitude=self._magnitude,
         )
         if (self.is_signed or (how == "sym" and not self.is_symmetric)) and self.num_nodes and may_look():
-            made.growth = float(made.absolute()._row_sums().max())  # negative or one-way weights can grow all the same
+            made.growth = float(made.absolute()._row_sums().max())  # negative or one-way weights can grow
         return made
 
     def _row_sums(self) -> Tensor:

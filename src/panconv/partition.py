@@ -61,7 +61,8 @@ def partition(weights: Weighing, counts: Counts, adj: Adjacency) -> Partition:
     if not may_vanish(adj):
         over = over.masked_fill(~arrive, 0)
     terms = over * B
-    z = (terms if counts.ratio is None else terms * match(counts.ratio, dim)).sum(0)
+    # Where B_n is 0 the ratio is D_n itself, which may still have a derivative.
+    z = (terms if counts.ratio is None else over * B.where(arrive, 1) * match(counts.ratio, dim)).sum(0)
     if not weights.positive or counts.ratio is not None:
         _check(z, terms, len(log_w))
     return Partition(over, z, finite(log_unit), finite(log_w.amax(0)))

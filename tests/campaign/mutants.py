@@ -69,7 +69,10 @@ MUTANTS = [
         "(self.right[0] if self.right_varies else self.right)[col]",
     ),
     Mutant(
-        "adjoint of method 6", "plan.py", "parts = [_times(r, self.family.adjoint(", "parts = [(self.family.adjoint("
+        "adjoint of method 6",
+        "plan.py",
+        "sum_of(map(_times, self._rights(), self._adjoint_apart(v)))",
+        "sum_of(self._adjoint_apart(v))",
     ),
     Mutant("matrix by the sender", "plan.py", "value = value * self.outer[row]", "value = value * self.outer[col]"),
     Mutant(
@@ -80,16 +83,16 @@ MUTANTS = [
     ),
     Mutant("walks adjoint not transposed", "paths/walks.py", "return spmm(a_t, a, x)", "return spmm(a, a_t, x)"),
     Mutant(
-        "logarithms of counts not shifted",
+        "exponents of counts not shifted",
         "paths/walks.py",
-        "total = torch.zeros_like(ones).index_add(0, row, a.value * _exp(sent - largest[row]))",
-        "total = torch.zeros_like(ones).index_add(0, row, a.value.abs().sqrt() * _exp(sent - largest[row]))",
+        "terms = a.value * torch.exp2(shift) * value[a.col]",
+        "terms = a.value * value[a.col]",
     ),
     Mutant(
         "scaled step by the receiver",
         "paths/walks.py",
-        "(a.value * _exp(before[sender] - now[receiver]))",
-        "(a.value * _exp(before[receiver] - now[receiver]))",
+        "(self._exponent[n - 1][sender] - now[receiver])",
+        "(self._exponent[n - 1][receiver] - now[receiver])",
     ),
     Mutant(
         "self-avoiding paths forget their weight",
@@ -106,8 +109,8 @@ MUTANTS = [
     Mutant(
         "merged paths do not add",
         "paths/formed.py",
-        "total = value.new_zeros(len(key)).index_add(0, entry, value)",
-        "total = value.new_zeros(len(key)).index_copy(0, entry, value)",
+        "total = value.new_zeros(len(key), *value.shape[1:]).index_add(0, entry, value)",
+        "total = value.new_zeros(len(key), *value.shape[1:]).index_copy(0, entry, value)",
     ),
     Mutant("a path may visit twice", "paths/self_avoiding.py", "for before in visited:", "for before in visited[1:]:"),
     Mutant("longer than shortest", "paths/shortest.py", "seen = torch.cat([seen, key[new]])", "seen = key[new]"),
@@ -123,21 +126,21 @@ MUTANTS = [
     ),
     Mutant(
         "temperature squared",
-        "weights.py",
-        "energy = lengths.to(beta.dtype) ** self.alpha",
-        "energy = lengths.to(beta.dtype)",
+        "weights/kinds.py",
+        "energy = lengths.double() ** self.alpha",
+        "energy = lengths.double()",
     ),
     Mutant(
         "trials mixed up",
-        "weights.py",
+        "weights/kinds.py",
         "return w.mT if w.dim() == 2 else w",
         "return w.mT.flip(-1) if w.dim() == 2 else w",
     ),
     Mutant(
         "degrees by columns",
         "graph.py",
-        "degree = a.value.new_zeros(self.num_nodes).index_add(0, self.row, a.value)",
-        "degree = a.value.new_zeros(self.num_nodes).index_add(0, self.col, a.value)",
+        "return a.value.new_zeros(self.num_nodes).index_add(0, self.row, a.value)",
+        "return a.value.new_zeros(self.num_nodes).index_add(0, self.col, a.value)",
     ),
     Mutant(
         "a loop that is there counts once",
@@ -159,9 +162,9 @@ MUTANTS = [
     ),
     Mutant(
         "sender and receiver swapped",
-        "validation.py",
-        "return torch.stack([col, row]).long()",
-        "return torch.stack([row, col]).long()",
+        "edges.py",
+        "edges = torch.stack([col, row]).long()",
+        "edges = torch.stack([row, col]).long()",
     ),
     Mutant("method 9 scaled as method 8", "methods.py", '9: Method("D^−½AD^−½"', '9: Method("D⁻¹A"'),
 ]

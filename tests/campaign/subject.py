@@ -69,9 +69,11 @@ class Subject:
             (second,) = self.problem.directions
         name, d = second
         with np.errstate(invalid="ignore"):  # a NaN is for the verdict
-            along = _laid(name, d)
-            # A gradient beyond its dtype is infinite, and along a direction that it has no part in, nothing.
-            return np.asarray(np.where(along == 0, 0, _array(_gradient(s, inputs[name])) * along).sum())
+            along, gradient = _laid(name, d), _array(_gradient(s, inputs[name]))
+            if np.isinf(gradient[along != 0]).any() and not np.isnan(gradient).any():
+                return np.asarray(np.inf, LD)  # beyond the dtype of the edge weights: two such may have either sign
+            # Along a direction that it has no part in, an infinite gradient is nothing.
+            return np.asarray(np.where(along == 0, 0, gradient * along).sum())
 
     def _apply(self, M: Any, x: Tensor) -> Tensor:
         if not self.compiled:

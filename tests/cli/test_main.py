@@ -84,7 +84,7 @@ def test_two_graphs_of_one_name_do_not_share_a_model(place, tmp_path):
         (("train", "tiny", "--plot", "n" * 240 + ".png"), "its name is longer than 200 bytes"),
         (("train", "tiny", "--epochs", 10**9), "epochs must be a whole number between 1 and 1,000,000"),
         (("train", "tiny", "--trials", 10**9), "--trials must be at most 1,000,000"),
-        (("train", "tiny", "--L", 10**20), "--L must be at most 10,000"),
+        (("train", "tiny", "--L", 20_000), "--L must be at most 10,000"),
         (
             ("grid", "tiny", "--trials", 10**6),
             "the number of trainings, points times --trials, must be at most 1,000,000",

@@ -56,10 +56,10 @@ def test_several_graphs_other_methods_and_repeatable(tmp_path):
 @pytest.mark.parametrize("full", [".safetensors", ".json", ".jsonl"])
 def test_a_full_disk_loses_no_other_output(tmp_path, monkeypatch, capsys, full):
     def failing(write):
-        def call(path, content):
+        def call(path, content, **how):
             if path.suffix == full:
                 raise OSError(errno.ENOSPC, "No space left on device")
-            return write(path, content)
+            return write(path, content, **how)
 
         return call
 
@@ -119,7 +119,7 @@ def test_help_reads_well(tmp_path):
         (("train", "cora", "--json", "a/b", "--save", "a/b"), "--json and --save cannot share a/b"),
         (("train", "cora", "--json", "m.safetensors", "--save", "m.safetensors"), "cannot share m.safetensors"),
         (("train", "cora", "citeseer", "--save", "m.safetensors"), "--save must be a folder where there are several"),
-        (("train", "a/broken", "b/broken", "--save", "m"), "train graphs of the same name one by one"),
+        (("train", "a/broken", "b/broken", "--save", "m"), "two are alike: train them one by one"),
         (("train", "cora", "--dropout", "1"), "dropout must be at least 0 and below 1, got 1.0"),
         (("train", "cora", "--hidden", "0"), "hidden must be a whole number of at least 1, got 0"),
         (("train", "cora", "--device", "warp"), "--device warp cannot be used here"),

@@ -49,6 +49,8 @@ def test_a_scipy_matrix_changed_in_place_is_never_served_stale(form):
     torch.testing.assert_close(conv(x, matrix), conv(x, matrix.copy()))
 
 
-def test_a_weight_that_is_no_tensor_is_refused_in_words():
-    with pytest.raises(TypeError, match="edge_weight must be a tensor"):
-        PANConv(4, 2)(torch.randn(4, 4), RING, [1.0, 1.0, 1.0, 1.0])
+def test_a_weight_that_is_no_tensor_is_taken_or_refused_in_words():
+    conv, x = PANConv(4, 2), torch.randn(4, 4)
+    torch.testing.assert_close(conv(x, RING, [2.0, 1.0, 1.0, 1.0]), conv(x, RING, torch.tensor([2.0, 1, 1, 1])))
+    with pytest.raises(TypeError, match="edge_weight must be"):
+        conv(x, RING, "heavy")

@@ -12,6 +12,8 @@ from panconv.paths.walks import Walks
 from panconv.validation import checked_length
 from panconv.weights import MOST, PathWeights, PowerLaw
 
+_LEAST = 1e-300  # below it float64 loses digits
+
 
 class EffectiveWalks:
     """All walks of up to L steps, each weighted by exp(−l^α/T) of its effective length l = Σ 1/w along its edges.
@@ -102,6 +104,7 @@ class EffectiveWalks:
         """The graph of exp(−1/(wT)), whose walks are weighted by exp(−l/T)."""
         adj = self.adj
         value = law.log_at(edge_lengths(adj)).exp()
+        value = value.where(value > _LEAST, 0)  # beside the path of length 0, which weighs 1, it is nothing
         return Adjacency(adj.crow, adj.col, value, transposed=adj._transposed)
 
     @staticmethod

@@ -1,0 +1,106 @@
+"""Graphs with negative weights, energies with an offset, extremes: what must come out, and what must be refused."""
+
+import math
+
+import pytest
+import torch
+
+from panconv import MET, METHODS, Adjacency, Boltzmann, EffectiveWalks, Fixed, PowerLaw, ShortestPaths, Walks
+
+STAR = torch.tensor([[1, 0, 2, 0], [0, 1, 0, 2]])  # 1 and 2 around 0
+SIGNED = Adjacency.from_edge_index(STAR, torch.tensor([1.0, 1.0, -1.0, -1.0]))  # what reaches 0 cancels
+
+
+def test_a_sum_that_cancels_drops_no_term():
+    row = MET(Walks(SIGNED, 1), [4.0, 1.0], method=2).to_dense()[0]
+    torch.testing.assert_close(row, torch.tensor([1.0, 1 / math.sqrt(20), -1 / math.sqrt(12)]))
+
+
+@pytest.mark.parametrize(("method", "why"), [(3, "length 1 to node 0"), (4, "length 1 to node 2"), (5, "row of A.I")])
+def test_what_cancels_is_not_divided_by_and_the_remedy_takes_the_graph(method, why):
+    with pytest.raises(
+        ValueError, match=rf"method {method} .*{why}.* cancels to 0.*takes it as it is \(1, 2\)"
+    ) as said:
+        MET(Walks(SIGNED, 1), [4.0, 1.0], method) @ torch.ones(3)
+    for other in (1, 2):
+        assert str(other) in str(said.value)
+        assert MET(Walks(SIGNED, 1), [4.0, 1.0], other).to_dense().isfinite().all()
+
+
+def test_signed_shortest_paths_that_cancel_are_told_from_none():
+    square = torch.tensor([[0, 0, 1, 2], [1, 2, 3, 3]])  # two ways from 0 to 3
+    adj = Adjacency.from_edge_index(square, torch.tensor([1.0, 1.0, 0.3, -0.3]))
+    counts = ShortestPaths(adj, 2).counts()
+    assert counts.arrive[2].tolist() == [False, False, False, True]
+    assert float(counts.ratio[2, 3]) == 0
+    assert MET(ShortestPaths(adj, 2), [1.0, 1.0, 1.0], 1).to_dense()[3, 3] == 1  # Z is 1: the ways to 3 cancel
+
+
+def test_roots_of_a_partition_far_from_1():
+    M = MET(Walks(torch.tensor([[0, 1], [1, 2]]), 2), Boltzmann([200.0] * 3), method=2)
+    torch.testing.assert_close(M.to_dense().detach()[2], torch.tensor([3**-0.5, 6**-0.5, 1 / 3]))
+
+
+@pytest.mark.parametrize("method", [1, 2, 7])
+def test_a_common_offset_of_the_energies_cancels_exactly(method):
+    energies = torch.tensor([0.0, 0.5, 1.25], dtype=torch.float64)
+    for adj in (STAR, torch.tensor([[0, 1], [1, 2]])):
+        there, here = (MET(Walks(adj, 2), Boltzmann(energies + c, 1e-3), method) for c in (2.0**20, 0.0))
+        assert torch.equal(there.to_dense(torch.float64), here.to_dense(torch.float64))
+
+
+def test_numbers_are_kept_as_they_are_written():
+    assert Fixed([0.1]).k.dtype == Boltzmann([0.1]).energies.dtype == torch.float64
+    assert Boltzmann(torch.zeros(2)).energies.dtype == torch.float32
+    alone = Adjacency.from_edge_index(torch.zeros(2, 0, dtype=torch.long), num_nodes=1)
+    assert float(MET(Walks(alone, 0), [0.1], 5) @ torch.ones(1, dtype=torch.float64)) == 0.1
+
+
+def test_an_isolated_node_leaves_the_energies_a_gradient():
+    weights = Boltzmann([1000.0, 0.0, 1.0])
+    M = MET(Walks(Adjacency.from_edge_index(torch.tensor([[0, 1], [1, 0]]), num_nodes=3), 2), weights, 1)
+    (M @ torch.tensor([[1.0], [2.0], [3.0]])).square().sum().backward()
+    assert weights.energies.grad.isfinite().all()
+    assert weights.energies.grad[2] != 0
+
+
+@pytest.mark.parametrize("size", [1e12, 1e-14])
+@pytest.mark.parametrize("method", [1, 2, 3, 6])
+def test_features_of_any_size_beside_large_counts(method, size):
+    adj = Adjacency.from_edge_index(STAR, torch.full((4,), 1e9))
+    M = MET(Walks(adj, 3), [1.0, 1.0, 1.0, 1.0], method)
+    x = size * torch.tensor([[1.0], [-2.0], [3.0]])
+    torch.testing.assert_close(M @ x, (M @ x.double()).float(), rtol=1e-5, atol=0.0)
+
+
+def test_widths_and_weights_of_any_size_keep_effective_lengths_apart():
+    edges = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])
+    adj = Adjacency.from_edge_index(edges, torch.tensor([1e-30, 1e-30, 1.0, 1.0], dtype=torch.float64))
+    exact = MET(EffectiveWalks(adj, 2), PowerLaw(2, alpha=2.0, trained=False), 1).to_dense(torch.float64)
+    assert exact[0, 1] == 0  # 10³⁰ away
+    near = math.exp(-1) / (1 + math.exp(-1) + math.exp(-4))  # lengths 0, 1 and, back again, 2
+    assert math.isclose(float(exact[2, 1]), near)
+    ordinary = Adjacency.from_edge_index(edges, torch.tensor([0.5, 0.5, 1.0, 1.0], dtype=torch.float64))
+    fine, none = (MET(EffectiveWalks(ordinary, 2, w), PowerLaw(2, alpha=2.0), 1).to_dense() for w in (1e-19, None))
+    torch.testing.assert_close(fine, none)
+
+
+def test_formed_paths_beyond_float64_are_refused():
+    line = Adjacency.from_edge_index(torch.tensor([[0, 1], [1, 2]]), torch.full((2,), 1e200, dtype=torch.float64))
+    with pytest.raises(ValueError, match="shortest paths up to L = 2 multiply edge weights"):
+        MET(ShortestPaths(line, 2), method=1) @ torch.ones(3)
+
+
+def test_an_edge_of_weight_0_has_its_gradient():
+    weight = torch.zeros(1, dtype=torch.float64, requires_grad=True)
+    for method in METHODS:
+        if METHODS[method].overall:
+            adj = Adjacency.from_edge_index(torch.tensor([[0], [1]]), weight, 2)
+            y = MET(Walks(adj, 1), [1.0, 1.0], method) @ torch.tensor([1.0, 0.0], dtype=torch.float64)
+            (grad,) = torch.autograd.grad(y[1], weight)
+            assert grad > 0
+
+
+def test_energies_that_overflow_without_z_are_refused():
+    with pytest.raises(ValueError, match=r"weights overflow: that of length 1 is exp\(1e\+06\)"):
+        MET(Walks(STAR, 1), Boltzmann([0.0, -1e6]), 5) @ torch.ones(3)
