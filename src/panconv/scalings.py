@@ -24,9 +24,6 @@ from panconv.paths.family import WIDEST, Counts, Weighing
 ROOM = {dtype: 0.9 * math.log(torch.finfo(dtype).max) for dtype in (torch.float32, torch.float64)}
 
 
-_ROOM = ROOM[torch.float64]
-
-
 class Factors(NamedTuple):
     """What stands around G(n)."""
 
@@ -43,9 +40,8 @@ def unscaled(weights: Weighing, counts: Counts | None = None) -> Factors:
     """Σₙ wₙ G(n): methods 5, 8 and 9; with counts where a signed or directed base grows beyond float64."""
     w = weights.exact().unsqueeze(1)
     if counts is not None and counts.exponent is not None:
-        log = weights.log().unsqueeze(1) + LOG_2 * match(counts.exponent, w.dim())
-        sign = w.detach().sign() * match(counts.arrive, w.dim())
-        return Factors(sign * log.clamp(max=_ROOM).exp(), wide=True)
+        scale = torch.exp2(counts.exponent.clamp(max=1000)) * counts.arrive
+        return Factors(w * match(scale, w.dim()), wide=True)
     if not may_look() or (w.is_cuda and not weights.may_overflow):  # a look would make the GPU wait
         return Factors(w)
     largest = float(w.detach().abs().max())
@@ -133,13 +129,19 @@ def centre(log: Tensor, adj: Adjacency) -> tuple[Tensor, float]:
     half = float(most - least) / 2 if may_look() else 0.0
     if half <= ROOM[torch.float32]:
         return ((least + most) / 2).expand_as(log), half
-    # An edge of weight 0 joins nothing, unless it asks for a gradient.
-    component = (adj.with_values(None) if may_vanish(adj) else adj).components
-    index = component.reshape(-1, *[1] * (log.dim() - 1)).expand_as(log)
+    low_of, high_of = _ends(low, high, adj.components)
+    widest = float((high_of - low_of).max()) / 2
+    if may_vanish(adj):  # an edge of weight 0 joins nothing, unless it asks for a gradient
+        low_of, high_of = _ends(low, high, adj.with_values(None).components)
+    return (low_of + high_of) / 2, widest
+
+
+def _ends(low: Tensor, high: Tensor, component: Tensor) -> tuple[Tensor, Tensor]:
+    """The lowest and the highest of each node's component, 0 where nothing arrives in all of it."""
+    index = component.reshape(-1, *[1] * (low.dim() - 1)).expand_as(low)
     low = torch.full_like(low, torch.inf).scatter_reduce(0, index, low, "amin")[component]
     high = torch.full_like(high, -torch.inf).scatter_reduce(0, index, high, "amax")[component]
-    low, high = (end.masked_fill(end.isinf(), 0) for end in (low, high))  # where nothing arrives in all the component
-    return (low + high) / 2, float((high - low).max()) / 2
+    return low.masked_fill(low.isinf(), 0), high.masked_fill(high.isinf(), 0)
 
 
 def _check_span(half: float, dtype: torch.dtype) -> None:

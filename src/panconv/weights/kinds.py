@@ -227,8 +227,10 @@ class PowerLaw(PathWeights):
 
     def log_over_at(self, lengths: Tensor, reference: Tensor) -> Tensor:
         """What `log_over` is, for any lengths (K,) in place of 0 … L."""
-        energy = lengths.double() ** self.alpha
-        return -(energy.reshape(-1, *[1] * reference.dim()) - energy[reference]) * self._beta()
+        energy, beta = lengths.double() ** self.alpha, self._beta()
+        apart = energy.reshape(-1, *[1] * reference.dim()) - energy[reference]
+        # The last is 0: it only says that w_r is held fixed where a derivative is taken.
+        return -apart * beta - energy[reference] * (beta - beta.detach())
 
     def _beta(self) -> Tensor:
         """1/T, () or (S,), float64."""
