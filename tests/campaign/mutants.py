@@ -127,8 +127,8 @@ MUTANTS = [
     Mutant(
         "temperature squared",
         "weights/kinds.py",
-        "energy = lengths.double() ** self.alpha",
-        "energy = lengths.double()",
+        "energy, beta = lengths.double() ** self.alpha, self._beta()",
+        "energy, beta = lengths.double(), self._beta()",
     ),
     Mutant(
         "trials mixed up",
