@@ -222,12 +222,9 @@ def _slice(batch: Any, row: Tensor) -> None:
 
 
 def _detached(weights: object, L: int, natural: str) -> PathWeights:
-    """Path weights of our own, that nobody trains, in float64 where they are numbers."""
+    """Path weights of our own, that nobody trains."""
     if weights is None:
         weights = natural if natural == "power-law" else [1 / (L + 1)] * (L + 1)
-    if isinstance(weights, (list, tuple)):
-        weights_from(weights, L)  # looks at them
-        weights = torch.tensor(weights, dtype=torch.float64)
     own = copy.deepcopy(weights_from(weights, L)).requires_grad_(False)
     if own().dim() == 2:
         raise ValueError(f"weights must be of one trial, ({L + 1},), got {tuple(own().shape)}: choose a column")
