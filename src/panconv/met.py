@@ -14,6 +14,7 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
+from panconv.cuda_graph import may_look
 from panconv.degrees import UnscalableError
 from panconv.methods import (
     METHODS,
@@ -36,6 +37,7 @@ from panconv.scalings import (
     by_partition_alike,
     by_partition_roots,
     centre,
+    outnumbered,
     unscaled,
 )
 from panconv.thermodynamics import Thermodynamics
@@ -197,8 +199,10 @@ class MET(Thermodynamics):
         """The operator as it is applied to features of a dtype, in a wider one where that one does not hold it."""
         terms, weights = self._ready()
         counts = terms.counts() if self.rule.per_length or self.rule.overall or self._grows() else None
+        if counts is not None and self.rule.overall and outnumbered(weights, counts):
+            counts = counts.apart()
         factors = self._factors(weights, counts, dtype)
-        if factors.wide or (counts is not None and not counts.fit(dtype)):
+        if factors.wide or (counts is not None and not counts.fit(dtype)) or self._edges_need_more(factors):
             dtype = torch.float64
         alone, outer, right = (
             None if f is None else f.to(dtype) for f in (factors.alone, factors.outer, factors.right)
@@ -216,6 +220,8 @@ class MET(Thermodynamics):
     def _factors(self, weights: Weighing, counts: Counts | None, dtype: torch.dtype) -> Factors:
         """What stands before and behind each G(n): a row of the table of methods."""
         rule, adj = self.rule, self.paths.adj
+        if adj.is_symmetric and not adj.is_signed and (weights.positive or rule.per_length):
+            dtype = torch.float64  # to judge the roots by: no entry of what they scale is beyond 1
         if counts is None or not (rule.per_length or rule.overall):
             return unscaled(weights, counts)
         if rule.per_length:
@@ -231,6 +237,13 @@ class MET(Thermodynamics):
     def _grows(self) -> bool:
         """Whether Gⁿ may leave float32, as that of a normalised base does where weights are negative or one-way."""
         return self.paths.L * math.log(max(self.paths.adj.growth, 1.0)) > math.log(WIDEST[torch.float32])
+
+    def _edges_need_more(self, factors: Factors) -> bool:
+        """Whether a path weighs so little that its share in the edges' gradient may be lost in float32.
+
+        That gradient is divided by edge weights, which may be small too.
+        """
+        return self.paths.adj.is_tracked and may_look() and factors.least() < 1 / WIDEST[torch.float32]
 
     def _reaches_alike(self) -> bool:
         """Whether each node is reached by walks of every length, or by the one of length 0 alone.

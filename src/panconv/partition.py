@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import torch
@@ -12,28 +11,31 @@ from panconv.cuda_graph import may_look
 from panconv.degrees import UnscalableError
 from panconv.graph import Adjacency
 from panconv.paths.family import Counts, Weighing
-from panconv.weights import MOST
+from panconv.weights import LOG_2, MOST
 
 EPS = torch.finfo(torch.float64).eps
-LOG_2 = math.log(2)
+_MOST = MOST // LOG_2  # as an exponent of 2
 
 
 class Partition(NamedTuple):
     """Zᵢ = Σₙ wₙ D_n(i), as z in units of what is largest at node i.
 
     The unit is |w_r| of the length r that weighs most among the paths that arrive, times 2^e_r where B_n comes with an
-    exponent; `over` is wₙ, times 2^eₙ, in that unit. What all weights have in common is kept apart, in `log_common`.
+    exponent; `over` is wₙ, times 2^eₙ, in that unit. What all weights have in common is kept apart, in `log_common`. A
+    unit is kept by mantissa and power of 2, whose roots are good to the last digit, where those of a logarithm are not.
     """
 
     over: Tensor  # (L+1, N[, S]) float64
     z: Tensor  # (N[, S])
-    log_unit: Tensor  # (N[, S]), without what is common
+    unit: Tensor  # (N[, S]): the unit, without what is common, is unit · 2^exponent
+    exponent: Tensor  # (N[, S])
     log_common: Tensor  # () or (S,)
 
     def log(self, common: bool = True) -> Tensor:
         """log Z, (N[, S]); −∞ where nothing arrives."""
         empty = self.z == 0
-        log = self.log_unit + (self.log_common if common else 0) + self.z.masked_fill(empty, 1).log()
+        log = self.unit.log() + LOG_2 * self.exponent + self.z.masked_fill(empty, 1).log()
+        log = log + self.log_common if common else log
         return log.masked_fill(empty, -torch.inf)
 
     def inverse(self, power: float) -> Tensor:
@@ -47,17 +49,19 @@ def partition(weights: Weighing, counts: Counts, adj: Adjacency) -> Partition:
     dim, B = log_w.dim() + 1, match(counts.value, log_w.dim() + 1)
     arrive = B > 0
     largest = log_w.argmax(0, keepdim=True)  # (1[, S])
-    relative = weights.log_over(largest)  # (L+1, 1[, S])
-    rank = relative.detach() if counts.exponent is None else relative.detach() + LOG_2 * match(counts.exponent, dim)
+    mantissa, exponent = weights.apart(largest)  # (L+1, 1[, S])
+    size = mantissa.detach().abs()
+    if counts.exponent is not None:
+        exponent = exponent + match(counts.exponent, dim)
+    rank = size.log2() + exponent
     reference = rank.expand(-1, *arrive.shape[1:2], *rank.shape[2:]).masked_fill(~arrive, -torch.inf).argmax(0)
-    log_unit = _of_length(rank, reference)
+    unit = _of_length(size, reference)
     if counts.exponent is None:
         over = weights.over(reference)
     else:
-        exponent = match(counts.exponent, dim)
-        shift = LOG_2 * (exponent - _of_length(exponent, reference))
-        over = (weights.log_over(reference) + shift).clamp(max=MOST).exp()
-        over = over if weights.positive else over * weights.exact().detach().sign().unsqueeze(1)
+        mantissa, apart = weights.apart(reference)
+        shift = match(counts.exponent, dim)
+        over = mantissa * torch.exp2((apart + shift - _of_length(shift, reference)).clamp(max=_MOST))
     if not may_vanish(adj):
         over = over.masked_fill(~arrive, 0)
     terms = over * B
@@ -65,7 +69,7 @@ def partition(weights: Weighing, counts: Counts, adj: Adjacency) -> Partition:
     z = (terms if counts.ratio is None else over * B.where(arrive, 1) * match(counts.ratio, dim)).sum(0)
     if not weights.positive or counts.ratio is not None:
         _check(z, terms, len(log_w))
-    return Partition(over, z, finite(log_unit), finite(log_w.amax(0)))
+    return Partition(over, z, unit.where(unit > 0, 1), _of_length(exponent, reference), finite(log_w.amax(0)))
 
 
 def may_vanish(adj: Adjacency) -> bool:
@@ -96,7 +100,10 @@ def _check(z: Tensor, terms: Tensor, lengths: int) -> None:
 def inverse(v: Tensor, power: float) -> Tensor:
     """v^−power, where 1/0 is 0."""
     empty = v == 0
-    return (v.masked_fill(empty, 1) ** -power).masked_fill(empty, 0)
+    v = v.masked_fill(empty, 1)
+    exponent = v.detach().log2().round()  # a power of v itself is beyond float64 in the derivatives of a root
+    root = (v * torch.exp2(-exponent)) ** -power * torch.exp2(-power * exponent)
+    return root.masked_fill(empty, 0)
 
 
 def finite(log: Tensor) -> Tensor:

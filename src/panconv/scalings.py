@@ -17,11 +17,13 @@ from torch import Tensor
 from panconv.cuda_graph import may_look
 from panconv.degrees import UnscalableError
 from panconv.graph import Adjacency
-from panconv.partition import EPS, LOG_2, inverse, match, may_vanish, partition
+from panconv.partition import EPS, inverse, match, may_vanish, partition
 from panconv.paths.family import WIDEST, Counts, Weighing
+from panconv.weights import LOG_2
 
 # How large the factors on one side of M may be, by the logarithm: M itself may have entries as large.
 ROOM = {dtype: 0.9 * math.log(torch.finfo(dtype).max) for dtype in (torch.float32, torch.float64)}
+_LEAST = math.log(torch.finfo(torch.float64).tiny)
 
 
 class Factors(NamedTuple):
@@ -34,6 +36,11 @@ class Factors(NamedTuple):
         None  # (N[, S]): what a node that nothing reaches takes of its own features, beside outer = 0
     )
     wide: bool = False  # whether the factors leave the range in which float32 is safe
+
+    def least(self) -> float:
+        """The smallest factor before a G(n) that is not 0, its sign aside."""
+        size = self.left.detach().abs()
+        return float(size.where(size > 0, torch.inf).min()) if size.numel() else math.inf
 
 
 def unscaled(weights: Weighing, counts: Counts | None = None) -> Factors:
@@ -52,6 +59,19 @@ def unscaled(weights: Weighing, counts: Counts | None = None) -> Factors:
             "energies or the temperature, or use a method that divides by Z (1, 2, 7), where a common factor cancels"
         )
     return Factors(w, wide=largest > WIDEST[torch.float32])
+
+
+def outnumbered(weights: Weighing, counts: Counts) -> bool:
+    """Whether a path weight is too small for float64 beside the largest, but the paths that it weighs are many."""
+    log = weights.log().detach()
+    if counts.exponent is not None or log.is_cuda or not may_look():  # a look would make the GPU wait
+        return False
+    log = log - log.amax(0)
+    lost = log < _LEAST
+    if not bool(lost.any()) or not counts.value.numel():
+        return False
+    many = log + counts.log.detach().amax(1).reshape(-1, *[1] * (log.dim() - 1))
+    return bool((lost & (many > _LEAST)).any())
 
 
 def by_length(weights: Weighing, counts: Counts) -> Factors:
@@ -73,8 +93,8 @@ def by_length_roots(weights: Weighing, counts: Counts, adj: Adjacency, dtype: to
         _check_span(max(half for _, half in found), dtype)
     if counts.exponent is None or middle is None:
         return factors._replace(left=w * match(root, w.dim()), right=match(root, w.dim()))
-    half = (LOG_2 * counts.exponent - middle) / 2  # what is common to both sides may go to either
-    left, right = ((sign * half).where(counts.arrive, 0).exp() * root for sign in (1, -1))
+    half = (counts.exponent - (middle / LOG_2).round()) / 2  # what is common to both sides may go to either
+    left, right = ((sign * half).where(counts.arrive, 0).exp2() * root for sign in (1, -1))
     return factors._replace(left=w * match(left, w.dim()), right=match(right, w.dim()))
 
 
@@ -104,10 +124,10 @@ def by_partition_roots(weights: Weighing, counts: Counts, adj: Adjacency, dtype:
     Z = partition(weights, counts, adj)
     middle, widest = centre(Z.log(common=False), adj)
     _check_span(widest, dtype)
-    half = ((Z.log_unit - middle) / 2).masked_fill(Z.z == 0, 0)
-    root = Z.inverse(0.5)
+    half = ((Z.exponent - (middle / LOG_2).round()) / 2).masked_fill(Z.z == 0, 0)
+    root, unit = Z.inverse(0.5), Z.unit.sqrt()
     wide = may_vanish(adj) or not may_look() or 2 * widest > math.log(WIDEST[torch.float32])
-    return Factors(Z.over * root * half.exp(), right=root * (-half).exp(), wide=wide)
+    return Factors(Z.over * root * (unit * half.exp2()), right=root * ((-half).exp2() / unit), wide=wide)
 
 
 def _row_sums(counts: Counts) -> Tensor:

@@ -14,7 +14,8 @@ the worst cancellation in what M is divided by. The rules for what is refused:
 - "degree", "D_n", "Z": what is divided by is negative, or 0 by cancellation: at most 4·eps, 4(n + 1)·eps, 4(L + 1)·eps
   times what it were were every cancellation an addition, with eps that of float64. Where that is 0 too, nothing
   arrives, and 1/0 is 0 (and does not vary).
-- "span": the roots of Z (method 2) or D_n (method 6) span more than M's dtype holds within a component.
+- "span": the roots of Z (method 2) or D_n (method 6) span more than M's dtype holds within a component; more than
+  float64 holds on a graph that is undirected and positive, whose M has no entry beyond 1, unless its edges are trained.
 
 Either is right ("either") within a factor of 16 of a threshold; between the distinct lengths that walks have and those
 that sums of edges have; where `width` makes lengths that float64 does not hold as whole numbers; and where the path
@@ -185,8 +186,16 @@ def _too_wide(problem: Problem, found: Operator, together: Array) -> Iterator[tu
     log = _log(found.D.value(), found.E) if found.Z is None else _log(found.Z.value(), found.shift).T  # (·, N)
     apart = log[:, :, None] - log[:, None]
     apart = np.where(together & np.isfinite(apart), apart, 0)
-    beyond = apart.max() / 2 - 0.9 * np.log(np.finfo(computes_in(problem)).max)
+    beyond = apart.max() / 2 - 0.9 * np.log(np.finfo(_held_in(problem)).max)
     yield "span", beyond > np.log(16), beyond > -np.log(16)
+
+
+def _held_in(problem: Problem) -> str:
+    """What the roots that both sides are scaled by must be held in."""
+    A, trained = base_of(problem).A.value(), "edge" in [name for name, _ in problem.directions]
+    positive = problem.method == 6 or problem.kind in ("boltzmann", "power-law") or bool((problem.weights >= 0).all())
+    bounded = positive and not trained and bool((A >= 0).all()) and np.array_equal(A, A.T)
+    return "float64" if bounded else computes_in(problem)
 
 
 def _too_many_levels(problem: Problem) -> Iterator[tuple[str, bool, bool]]:

@@ -174,7 +174,7 @@ def command(argv: list[str] | None = None) -> int:
     tally = main(given.cases, given.seed, **chosen, seconds=given.seconds, shrink=not given.no_shrink)
     if given.json:
         given.json.write_text(json.dumps(tally.to_json()), encoding="utf-8")
-    print(*tally.failures[:60], sep="\n")
+    print(*tally.failures[:200], sep="\n")
     print(tally.summary())
     print(
         f"{tally.seconds:.0f} s, {1e3 * tally.seconds * given.shards / max(1, tally.cases):.1f} ms per case and shard"

@@ -10,7 +10,7 @@ from panconv.paths.family import CountedTerms, Weighing
 from panconv.paths.levels import Levels
 from panconv.paths.walks import Walks
 from panconv.validation import checked_length
-from panconv.weights import MOST, PathWeights, PowerLaw
+from panconv.weights import PathWeights, PowerLaw, bounded_exp, exp_apart
 
 _LEAST = 1e-300  # below it float64 loses digits
 
@@ -149,10 +149,10 @@ class _AtLengths:
         return self.log().exp()
 
     def over(self, reference: Tensor) -> Tensor:
-        return self.log_over(reference).clamp(max=MOST).exp()
+        return bounded_exp(self._law.log_over_at(self._lengths, reference))
 
-    def log_over(self, reference: Tensor) -> Tensor:
-        return self._law.log_over_at(self._lengths, reference)
+    def apart(self, reference: Tensor) -> tuple[Tensor, Tensor]:
+        return exp_apart(self._law.log_over_at(self._lengths, reference))
 
 
 class _Alike:
@@ -173,10 +173,11 @@ class _Alike:
         return self._ones
 
     def over(self, reference: Tensor) -> Tensor:
-        return self.log_over(reference).exp()
+        return self._ones.new_ones(self._ones.numel(), *reference.shape)
 
-    def log_over(self, reference: Tensor) -> Tensor:
-        return self._ones.new_zeros(self._ones.numel(), *reference.shape)
+    def apart(self, reference: Tensor) -> tuple[Tensor, Tensor]:
+        ones = self.over(reference)
+        return ones, torch.zeros_like(ones)
 
 
 def _shares(terms: CountedTerms, weights: Weighing) -> Tensor:

@@ -16,7 +16,8 @@ from torch import Tensor, nn
 
 from panconv.validation import as_number, check_real, check_values, checked_length, checked_positive, shown
 
-MOST = 600.0  # the largest exponent of a quotient of weights that is taken: what is larger belongs to no path
+LOG_2 = math.log(2)
+MOST = 600.0  # the largest logarithm of a quotient of weights that is taken: what is larger belongs to no path
 
 
 class PathWeights(nn.Module):
@@ -48,11 +49,14 @@ class PathWeights(nn.Module):
         largest = _at(w.detach(), reference).abs()
         return (_beside(w, reference) / largest.where(largest > 0, 1)).clamp(-math.exp(MOST), math.exp(MOST))
 
-    def log_over(self, reference: Tensor) -> Tensor:
-        """log |wₙ/w_r|, as `over`, but without a bound."""
-        log = self.log()
-        largest = _at(log.detach(), reference)
-        return _beside(log, reference) - largest.where(largest > -torch.inf, 0)
+    def apart(self, reference: Tensor) -> tuple[Tensor, Tensor]:
+        """What `over` is, without a bound, as a mantissa near 1 and a power of 2: wₙ/|w_r| = mantissa · 2^exponent."""
+        w = self.exact()
+        exponent = torch.frexp(w.detach())[1].double()
+        mantissa = w * torch.exp2(-(exponent / 2).floor()) * torch.exp2(-(exponent / 2).ceil())
+        largest = _at(mantissa.detach(), reference).abs()
+        apart = _beside(exponent, reference) - _at(exponent, reference)
+        return _beside(mantissa, reference) / largest.where(largest > 0, 1), apart
 
     def T(self) -> Tensor | float:
         """The temperature in wₙ = exp(−E(n)/T); 1 for weights that have none."""
@@ -150,9 +154,13 @@ class Boltzmann(PathWeights):
         return -_flip(self.energies).double() / self.temperature
 
     def over(self, reference: Tensor) -> Tensor:
-        return self.log_over(reference).clamp(max=MOST).exp()
+        return bounded_exp(self._log_over(reference))
 
-    def log_over(self, reference: Tensor) -> Tensor:
+    def apart(self, reference: Tensor) -> tuple[Tensor, Tensor]:
+        return exp_apart(self._log_over(reference))
+
+    def _log_over(self, reference: Tensor) -> Tensor:
+        """log |wₙ/w_r|."""
         energies = _flip(self.energies).double()
         return -(_beside(energies, reference) - _at(energies.detach(), reference)) / self.temperature
 
@@ -215,10 +223,10 @@ class PowerLaw(PathWeights):
         return self.log_at(self._lengths())
 
     def over(self, reference: Tensor) -> Tensor:
-        return self.log_over(reference).clamp(max=MOST).exp()
+        return bounded_exp(self.log_over_at(self._lengths(), reference))
 
-    def log_over(self, reference: Tensor) -> Tensor:
-        return self.log_over_at(self._lengths(), reference)
+    def apart(self, reference: Tensor) -> tuple[Tensor, Tensor]:
+        return exp_apart(self.log_over_at(self._lengths(), reference))
 
     def log_at(self, lengths: Tensor) -> Tensor:
         """−l^α/T at any lengths (K,), as (K,) or (K, S), float64."""
@@ -226,7 +234,7 @@ class PowerLaw(PathWeights):
         return -(lengths.double() ** self.alpha).reshape(-1, *[1] * beta.dim()) * beta
 
     def log_over_at(self, lengths: Tensor, reference: Tensor) -> Tensor:
-        """What `log_over` is, for any lengths (K,) in place of 0 … L."""
+        """log |w_l/w_r| at any lengths (K,), of which r are places."""
         energy, beta = lengths.double() ** self.alpha, self._beta()
         apart = energy.reshape(-1, *[1] * reference.dim()) - energy[reference]
         # The last is 0: it only says that w_r is held fixed where a derivative is taken.
@@ -250,6 +258,17 @@ class PowerLaw(PathWeights):
     def spec(self) -> dict[str, Any]:
         temperature = self.temperature.tolist()
         return {"kind": "power-law", "alpha": self.alpha, "temperature": temperature, "trained": self.trained}
+
+
+def bounded_exp(log: Tensor) -> Tensor:
+    """exp of a quotient's logarithm, as large as is taken."""
+    return log.clamp(max=MOST).exp()
+
+
+def exp_apart(log: Tensor) -> tuple[Tensor, Tensor]:
+    """exp of a logarithm as a mantissa near 1 and a power of 2."""
+    exponent = (log.detach() / LOG_2).round().clamp(-1e15, 1e15)
+    return (log - LOG_2 * exponent).clamp(max=1).exp(), exponent
 
 
 def _beside(values: Tensor, reference: Tensor) -> Tensor:
