@@ -104,3 +104,48 @@ def test_an_edge_of_weight_0_has_its_gradient():
 def test_energies_that_overflow_without_z_are_refused():
     with pytest.raises(ValueError, match=r"weights overflow: that of length 1 is exp\(1e\+06\)"):
         MET(Walks(STAR, 1), Boltzmann([0.0, -1e6]), 5) @ torch.ones(3)
+
+
+def test_second_derivatives_of_roots_of_a_large_partition():
+    adj = Adjacency.from_edge_index(torch.zeros(2, 1, dtype=torch.long), torch.tensor([1e20], dtype=torch.float64))
+    law = PowerLaw(7, temperature=torch.tensor(2.0, dtype=torch.float64))
+    for method in (1, 2):  # M is 1, whatever T is
+        y = MET(Walks(adj, 7), law, method) @ torch.ones(1, dtype=torch.float64)
+        (first,) = torch.autograd.grad(y.sum(), law.log_temperature, create_graph=True)
+        (second,) = torch.autograd.grad(first, law.log_temperature)
+        assert abs(float(second)) < 1e-12
+
+
+def test_roots_of_a_partition_far_from_1_lose_no_digits():
+    line = torch.tensor([[0, 1], [1, 2]])
+    for least in (3e-301, 7e-290, 1e-280):  # which is Z of node 0, that nothing reaches
+        M = MET(Walks(line, 1), [least, 1.0], 2).to_dense(torch.float64)
+        assert math.isclose(float(M[1, 0]), 1 / math.sqrt(least), rel_tol=4 * torch.finfo(torch.float64).eps)
+
+
+def test_formed_paths_scaled_by_roots_far_apart():
+    edges = torch.tensor([[0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2]])
+    adj = Adjacency.from_edge_index(edges, torch.tensor([1.0, 1, 1e80, 1e80, 1e80, 1e80], dtype=torch.float64))
+    M = MET(ShortestPaths(adj, 3), [0.0, 1.0, 0.0, 0.0], 6).to_dense(torch.float64)
+    torch.testing.assert_close(M, M.T, rtol=1e-14, atol=0.0)
+    assert math.isclose(float(M[0, 1]), 1e-40)
+
+
+def test_a_path_weight_below_float64_counts_where_paths_are_many():
+    loops = Adjacency.from_edge_index(torch.zeros(2, 1, dtype=torch.long), torch.tensor([1e10], dtype=torch.float64))
+    x = torch.ones(1, dtype=torch.float64)
+    energies = torch.tensor([0.0] + [800.0] * 10, dtype=torch.float64)
+    last = list(MET(Walks(loops, 10), Boltzmann(energies), 1).terms(x))[-1].detach()  # exp(−800) · 10¹⁰⁰
+    assert math.isclose(float(last), math.exp(-800 + 100 * math.log(10)), rel_tol=1e-12)
+    tiny = torch.tensor([0.0] * 10 + [700.0], dtype=torch.float64)
+    assert float(list(MET(Walks(loops, 10), Boltzmann(tiny), 3).terms(x))[-1].detach()) == float((-tiny[-1]).exp())
+
+
+def test_edges_keep_their_gradient_where_paths_weigh_little():
+    gradients = []
+    for dtype in (torch.float32, torch.float64):
+        weight = torch.full((2,), 1e-20, dtype=dtype, requires_grad=True)
+        M = MET(Walks(Adjacency.from_edge_index(torch.tensor([[0, 1], [2, 2]]), weight), 1), [1.0, 1e-25], 8)
+        y = M @ torch.tensor([1e-20, 0.0, 0.0], dtype=dtype)  # half of 10⁻⁴⁵, which float32 does not hold
+        gradients.append(torch.autograd.grad(y[2], weight)[0].double())
+    torch.testing.assert_close(*gradients, rtol=1e-5, atol=0.0)

@@ -198,8 +198,8 @@ class MET(Thermodynamics):
     def _planned(self, dtype: torch.dtype) -> Plan:
         """The operator as it is applied to features of a dtype, in a wider one where that one does not hold it."""
         terms, weights = self._ready()
-        counts = terms.counts() if self.rule.per_length or self.rule.overall or self._grows() else None
-        if counts is not None and self.rule.overall and outnumbered(weights, counts):
+        counts = terms.counts() if self._divides() or self._grows() else None
+        if counts is not None and self._divides() and outnumbered(weights, counts, self.rule.per_length is not None):
             counts = counts.apart()
         factors = self._factors(weights, counts, dtype)
         if factors.wide or (counts is not None and not counts.fit(dtype)) or self._edges_need_more(factors):
@@ -222,7 +222,7 @@ class MET(Thermodynamics):
         rule, adj = self.rule, self.paths.adj
         if adj.is_symmetric and not adj.is_signed and (weights.positive or rule.per_length):
             dtype = torch.float64  # to judge the roots by: no entry of what they scale is beyond 1
-        if counts is None or not (rule.per_length or rule.overall):
+        if counts is None or not self._divides():
             return unscaled(weights, counts)
         if rule.per_length:
             if rule.per_length == "row":
@@ -233,6 +233,10 @@ class MET(Thermodynamics):
         if rule.overall == "row":
             return by_partition(weights, counts, adj)
         return by_partition_roots(weights, counts, adj, dtype)
+
+    def _divides(self) -> bool:
+        """Whether something is divided by: D_n or Z."""
+        return self.rule.per_length is not None or self.rule.overall is not None
 
     def _grows(self) -> bool:
         """Whether Gⁿ may leave float32, as that of a normalised base does where weights are negative or one-way."""

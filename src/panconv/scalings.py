@@ -61,17 +61,17 @@ def unscaled(weights: Weighing, counts: Counts | None = None) -> Factors:
     return Factors(w, wide=largest > WIDEST[torch.float32])
 
 
-def outnumbered(weights: Weighing, counts: Counts) -> bool:
-    """Whether a path weight is too small for float64 beside the largest, but the paths that it weighs are many."""
+def outnumbered(weights: Weighing, counts: Counts, per_length: bool) -> bool:
+    """Whether float64 would lose a path weight for the number of paths alone: by D_n, or as it is where they are many."""
     log = weights.log().detach()
-    if counts.exponent is not None or log.is_cuda or not may_look():  # a look would make the GPU wait
+    if counts.exponent is not None or log.is_cuda or not may_look() or not counts.value.numel():
+        return False  # a look would make the GPU wait
+    log = log if per_length else log - log.amax(0)
+    if float(log.amin()) > _LEAST / 2:  # the counts are within 10^±150
         return False
-    log = log - log.amax(0)
-    lost = log < _LEAST
-    if not bool(lost.any()) or not counts.value.numel():
-        return False
-    many = log + counts.log.detach().amax(1).reshape(-1, *[1] * (log.dim() - 1))
-    return bool((lost & (many > _LEAST)).any())
+    largest = counts.log.detach().amax(1).reshape(-1, *[1] * (log.dim() - 1))
+    lost, kept = (log - largest, log) if per_length else (log, log + largest)
+    return bool(((lost < _LEAST) & (kept > _LEAST)).any())
 
 
 def by_length(weights: Weighing, counts: Counts) -> Factors:
@@ -86,12 +86,12 @@ def by_length_roots(weights: Weighing, counts: Counts, adj: Adjacency, dtype: to
     """Σₙ wₙ D_n^−½ G(n) D_n^−½: method 6, for features of a dtype."""
     _check_lengths(counts)
     factors = unscaled(weights)
-    w, root, middle = factors.left, inverse(_row_sums(counts), 0.5), None
+    w, root, middle = factors.left, inverse(_row_sums(counts), 0.5), torch.zeros(())
     if math.log(counts.span) > 2 * ROOM[dtype]:
         found = [centre(log, adj) for log in counts.log]
         middle = torch.stack([middle for middle, _ in found])
         _check_span(max(half for _, half in found), dtype)
-    if counts.exponent is None or middle is None:
+    if counts.exponent is None:
         return factors._replace(left=w * match(root, w.dim()), right=match(root, w.dim()))
     half = (counts.exponent - (middle / LOG_2).round()) / 2  # what is common to both sides may go to either
     left, right = ((sign * half).where(counts.arrive, 0).exp2() * root for sign in (1, -1))

@@ -75,7 +75,7 @@ def edge_weights(rng: np.random.Generator, levels: Levels, edges: Array, N: int)
     if level == "ones":
         w = np.ones(E)
     elif level == "wide":
-        w = 10.0 ** (_decades(rng, int(levels["L"])) * rng.uniform(-1, 1, E))
+        w = 10.0 ** (_decades(rng, levels) * rng.uniform(-1, 1, E))
     else:
         w = rng.uniform(0.25, 2, E)
     if level == "zeros":
@@ -96,9 +96,14 @@ def edge_weights(rng: np.random.Generator, levels: Levels, edges: Array, N: int)
     return w.astype(levels["edge dtype"]).astype(np.float64)
 
 
-def _decades(rng: np.random.Generator, L: int) -> float:
-    """How far the weights spread, so that D_L comes near 1e±30, or one step alone does; within 80 bits' range."""
-    return float(min(rng.choice([30 / max(L, 1), 12.0, 30.0]), 3600 / max(L, 1)))
+def _decades(rng: np.random.Generator, levels: Levels) -> float:
+    """How far the weights spread, so that D_L comes near 1e±30, or one step alone does; within 80 bits' range.
+
+    Of paths whose products are formed, which float64 must hold, they come as near 1e±300 as they may.
+    """
+    L = max(int(levels["L"]), 1)
+    formed = levels["family"] in ("shortest", "self_avoiding") and levels["edge dtype"] == "float64"
+    return float(min(rng.choice([30 / L, 12.0, 280 / max(L, 3) if formed else 30.0]), 3600 / L))
 
 
 def _twin(edges: Array, N: int) -> Array:

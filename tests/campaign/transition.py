@@ -61,7 +61,7 @@ def operator_of(problem: Problem) -> Operator:
     both = exponent[:, None] + e[..., None]  # (n, N, S): wₙ D_n is near 2^both
     shift = np.zeros(both.shape[1:], np.int64)
     if overall:
-        present = (w.size()[:, None] > 0) & (D.size()[..., None] > 0)
+        present = (w.size()[:, None] > 0) & (D.uncancelled()[..., None] > 0)
         shift = np.where(present.any(0), np.where(present, both, -(10**18)).max(0), 0)
     u = w[:, None].scaled(power_of_2(both - shift))  # (n, N, S)
     if problem.quantity == "terms":
