@@ -149,3 +149,19 @@ def test_edges_keep_their_gradient_where_paths_weigh_little():
         y = M @ torch.tensor([1e-20, 0.0, 0.0], dtype=dtype)  # half of 10⁻⁴⁵, which float32 does not hold
         gradients.append(torch.autograd.grad(y[2], weight)[0].double())
     torch.testing.assert_close(*gradients, rtol=1e-5, atol=0.0)
+
+
+def test_effective_walks_over_an_edge_that_is_all_but_infinitely_long():
+    edges, factor = torch.tensor([[0, 1], [1, 2]]), 1e-306
+    weight = torch.tensor([1.0, -1 / math.log(factor)], dtype=torch.float64)
+    law = PowerLaw(3, temperature=torch.ones((), dtype=torch.float64), trained=False)
+    for method in (1, 2):
+        M = MET(EffectiveWalks(Adjacency.from_edge_index(edges, weight), 3), law, method).to_dense(torch.float64)
+        assert math.isclose(float(M[2, 1]), factor / (1 if method == 1 else math.sqrt(1 + math.exp(-1))), rel_tol=1e-9)
+
+
+def test_levels_whose_weight_float64_loses_count_where_walks_are_many():
+    star = Adjacency.from_edge_index(torch.tensor([[0, 1, 2, 3], [4, 4, 4, 4]]))  # four walks of length 1
+    law = PowerLaw(1, 2.0, torch.tensor(1 / 709.0, dtype=torch.float64), trained=False)
+    y = MET(EffectiveWalks(star, 1), law, 1) @ torch.tensor([1.0, 1, 1, 1, 0], dtype=torch.float64)
+    assert math.isclose(float(y[4]), 4 * math.exp(-709), rel_tol=1e-9)

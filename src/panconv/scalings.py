@@ -47,7 +47,7 @@ def unscaled(weights: Weighing, counts: Counts | None = None) -> Factors:
     """Σₙ wₙ G(n): methods 5, 8 and 9; with counts where a signed or directed base grows beyond float64."""
     w = weights.exact().unsqueeze(1)
     if counts is not None and counts.exponent is not None:
-        scale = torch.exp2(counts.exponent.clamp(max=1000)) * counts.arrive
+        scale = torch.exp2(counts.exponent.clamp(max=1023)) * counts.arrive
         return Factors(w * match(scale, w.dim()), wide=True)
     if not may_look() or (w.is_cuda and not weights.may_overflow):  # a look would make the GPU wait
         return Factors(w)

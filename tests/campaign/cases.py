@@ -50,7 +50,7 @@ class Case:
 def case(seed: int, index: int) -> Case:
     """The case of an index."""
     rng = np.random.default_rng([seed, index])
-    levels, refused = draw(iter(rng.random(200).tolist()).__next__)
+    levels, refused = _drawn(rng)
     edges, N = edges_of(rng, levels)
     edge_weight = edge_weights(rng, levels, edges, N)
     L, kind = int(levels["L"]), levels["weights"].split(",")[0]
@@ -86,6 +86,15 @@ def case(seed: int, index: int) -> Case:
     memory = None if levels["memory"] == "None" else levels["memory"]
     transposed = levels["dtype"] in ("float64", "float32") and rng.random() < 0.4
     return Case(seed, index, levels, refused, problem, levels["container"], given, memory, transposed)
+
+
+def levels_of(seed: int, index: int) -> Levels:
+    """The levels of the case of an index, without the case."""
+    return _drawn(np.random.default_rng([seed, index]))[0]
+
+
+def _drawn(rng: np.random.Generator) -> tuple[Levels, Pair | None]:
+    return draw(iter(rng.random(200).tolist()).__next__)
 
 
 def rounded(values: Array, dtype: str) -> Array:

@@ -225,9 +225,9 @@ def tolerance(problem: Problem, answer: Answer) -> Array:
     """8(L + 2)·(eps·m + tiny·size), and one rounding where the output is of half precision.
 
     tiny is the smallest normal number: an entry of M below it may be lost, and is multiplied by what M is applied to,
-    whose size (1 + Σ|x|, times 1 + Σ|·| of what a derivative is dotted with) goes with it. Infinite where m is beyond
-    1 % of the range, or half precision does not hold the value. That a gradient is rounded to a coarser dtype of its
-    input is not in it.
+    whose size (1 + Σ|x|, times 1 + Σ|·| of what a derivative is dotted with) goes with it; of effective walks so may an
+    edge, with all walks over it. Infinite where m is beyond 1 % of the range, or half precision does not hold the value.
+    That a gradient is rounded to a coarser dtype of its input is not in it.
     """
     c, steps = computes_in(problem), 8 * (problem.L + 2)
     bound = steps * (EPS_OF[c] * answer.magnitude + TINY_OF[c] * _size(problem))
@@ -248,4 +248,15 @@ def _size(problem: Problem) -> np.longdouble:
     total = LD(1)
     for array in applied:
         total = total * (1 + abs(np.asarray(array, LD)).sum())
-    return total
+    return total * _walks_over_an_edge(problem) if problem.family == "effective" and problem.alpha == 1 else total
+
+
+def _walks_over_an_edge(problem: Problem) -> np.longdouble:
+    """How much more is lost with an edge whose factor exp(−1/(wT)) is below tiny: all walks over it, and their slope."""
+    A = base_of(problem).A.value()
+    walks = (1 + (A > 0).sum(1).max(initial=0)) ** LD(problem.L)
+    slope = -np.log(LD(TINY_OF["float64"]))  # of the factor by log T, in units of the factor; by w it is 1/w more
+    by = {"w": slope, "edge": slope * (1 / A[A > 0]).max(initial=1)}
+    for name, _ in problem.directions:
+        walks = walks * by.get(name, LD(1))
+    return walks

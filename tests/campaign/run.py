@@ -20,7 +20,7 @@ import numpy as np
 import torch
 
 from campaign import check, laws, oracle, shrink
-from campaign.cases import Case, case
+from campaign.cases import Case, case, levels_of
 from campaign.levels import draw
 from campaign.tally import PLACES, Tally
 
@@ -57,9 +57,9 @@ def shard(options: dict[str, Any]) -> dict[str, Any]:
     for index in range(options["first"], options["end"], options["step"]):
         if time.perf_counter() - start > options["seconds"]:
             break
-        made = case(options["seed"], index)
-        if not options["shortest"] <= made.problem.L <= options["longest"]:
+        if not options["shortest"] <= int(levels_of(options["seed"], index)["L"]) <= options["longest"]:
             continue
+        made = case(options["seed"], index)
         if compiled:
             if not compiles(made):
                 continue

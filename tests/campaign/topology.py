@@ -103,7 +103,7 @@ def _decades(rng: np.random.Generator, levels: Levels) -> float:
     """
     L = max(int(levels["L"]), 1)
     formed = levels["family"] in ("shortest", "self_avoiding") and levels["edge dtype"] == "float64"
-    return float(min(rng.choice([30 / L, 12.0, 280 / max(L, 3) if formed else 30.0]), 3600 / L))
+    return float(min(rng.choice([30 / L, 12.0, max(140 / L, 30.0) if formed else 30.0]), 3600 / L))
 
 
 def _twin(edges: Array, N: int) -> Array:

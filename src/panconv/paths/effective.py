@@ -12,7 +12,7 @@ from panconv.paths.walks import Walks
 from panconv.validation import checked_length
 from panconv.weights import PathWeights, PowerLaw, bounded_exp, exp_apart
 
-_LEAST = 1e-300  # below it float64 loses digits
+_LEAST = torch.finfo(torch.float64).tiny  # below it float64 loses digits
 
 
 class EffectiveWalks:

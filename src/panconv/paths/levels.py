@@ -121,7 +121,7 @@ class _ScaledLevels:
 
     def __init__(self, levels: Levels) -> None:
         self.adj, self.num_nodes, self._of = levels.adj, levels.num_nodes, levels
-        exponent = levels.counts().exponent
+        exponent = levels.counts().apart().exponent
         assert exponent is not None
         self._inverse = torch.exp2(-exponent)  # (K, N)
 

@@ -51,7 +51,7 @@ class Walks:
 
     def matrix(self, n: int, dtype: torch.dtype, transposed: bool) -> CSR:
         """The matrix that makes Aⁿ of Aⁿ⁻¹, or its transpose."""
-        return self.adj.operands(dtype)[transposed]
+        return self.adj.operands(dtype)[int(transposed)]
 
     def terms(self, x: Tensor) -> Iterator[Tensor]:
         """G(0)x, G(1)x … G(L)x for x (N, …)."""
@@ -185,11 +185,11 @@ class ScaledWalks:
     def matrix(self, n: int, dtype: torch.dtype, transposed: bool, mantissa: Tensor | None = None) -> CSR:
         """2^−eₙ A 2^eₙ₋₁, or its transpose."""
         both = self.adj.operands(torch.float64)
-        a = both[transposed]
+        a = both[int(transposed)]  # as torch.compile wants it
         row = self.adj.row if a is both[0] else a.row()
         receiver, sender = (a.col, row) if transposed else (row, a.col)
         now = self._exponent[n].masked_fill(self._exponent[n] == -torch.inf, 0)
-        value = a.value * torch.exp2((self._exponent[n - 1][sender] - now[receiver]).clamp(max=1000))
+        value = a.value * torch.exp2((self._exponent[n - 1][sender] - now[receiver]).clamp(max=1023))
         if mantissa is not None:
             value = value * mantissa[n - 1][sender] / mantissa[n].where(mantissa[n] > 0, 1)[receiver]
         return a._replace(value=value.to(dtype))
