@@ -62,7 +62,7 @@ def unscaled(weights: Weighing, counts: Counts | None = None) -> Factors:
 
 
 def outnumbered(weights: Weighing, counts: Counts, per_length: bool) -> bool:
-    """Whether float64 would lose a path weight for the number of paths alone: by D_n, or as it is where they are many."""
+    """Whether float64 would lose a path weight although paths are many, or divided by D_n because they are."""
     log = weights.log().detach()
     if counts.exponent is not None or log.is_cuda or not may_look() or not counts.value.numel():
         return False  # a look would make the GPU wait

@@ -226,8 +226,8 @@ def tolerance(problem: Problem, answer: Answer) -> Array:
 
     tiny is the smallest normal number: an entry of M below it may be lost, and is multiplied by what M is applied to,
     whose size (1 + Σ|x|, times 1 + Σ|·| of what a derivative is dotted with) goes with it; of effective walks so may an
-    edge, with all walks over it. Infinite where m is beyond 1 % of the range, or half precision does not hold the value.
-    That a gradient is rounded to a coarser dtype of its input is not in it.
+    edge, with all walks over it. Infinite where m is beyond 1 % of the range, or half precision does not hold the
+    value. That a gradient is rounded to a coarser dtype of its input is not in it.
     """
     c, steps = computes_in(problem), 8 * (problem.L + 2)
     bound = steps * (EPS_OF[c] * answer.magnitude + TINY_OF[c] * _size(problem))
@@ -252,7 +252,7 @@ def _size(problem: Problem) -> np.longdouble:
 
 
 def _walks_over_an_edge(problem: Problem) -> np.longdouble:
-    """How much more is lost with an edge whose factor exp(−1/(wT)) is below tiny: all walks over it, and their slope."""
+    """How much is lost with an edge whose factor exp(−1/(wT)) is below tiny: all walks over it, and their slope."""
     A = base_of(problem).A.value()
     walks = (1 + (A > 0).sum(1).max(initial=0)) ** LD(problem.L)
     slope = -np.log(LD(TINY_OF["float64"]))  # of the factor by log T, in units of the factor; by w it is 1/w more
