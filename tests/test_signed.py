@@ -165,3 +165,31 @@ def test_levels_whose_weight_float64_loses_count_where_walks_are_many():
     law = PowerLaw(1, 2.0, torch.tensor(1 / 709.0, dtype=torch.float64), trained=False)
     y = MET(EffectiveWalks(star, 1), law, 1) @ torch.tensor([1.0, 1, 1, 1, 0], dtype=torch.float64)
     assert math.isclose(float(y[4]), 4 * math.exp(-709), rel_tol=1e-9)
+
+
+@pytest.mark.parametrize("method", [1, 2, 3, 4])
+def test_an_edge_of_weight_0_has_its_gradient_however_long_the_walks(method):
+    edges = torch.tensor([[0, 1, 0, 1, 0], [1, 0, 0, 1, 2]])  # 0 and 1, where walks are many, send 2 nothing yet
+    x = torch.tensor([1.0, 2.0, 4.0], dtype=torch.float64)
+
+    def y(last):
+        weight = torch.cat([torch.full((4,), 3.0, dtype=torch.float64), last])
+        # The loop at 2 makes its walks as many as those at 0 and 1, but for the method that has loops of its own.
+        loop = torch.tensor([[2], [2]])
+        adj = Adjacency.from_edge_index(torch.cat([edges, loop], 1), torch.cat([weight, weight[:1] * 2]))
+        M = MET(Walks(adj, 500), Boltzmann(torch.zeros(501, dtype=torch.float64)), method)
+        return (M @ x)[2]
+
+    at = torch.zeros(1, dtype=torch.float64, requires_grad=True)
+    (slope,) = torch.autograd.grad(y(at), at)
+    step = 1e-6
+    expected = (y(torch.tensor([step], dtype=torch.float64)) - y(torch.zeros(1, dtype=torch.float64))) / step
+    assert math.isclose(float(slope), float(expected.detach()), rel_tol=1e-2)
+
+
+def test_walks_that_weigh_more_than_float64_holds_are_refused():
+    edges = torch.tensor([[0, 1, 2, 0, 1], [1, 0, 1, 0, 2]])
+    adj = Adjacency.from_edge_index(edges, torch.tensor([1.0, 1.0, -0.9, 3.0, 1.0], dtype=torch.float64))
+    with pytest.raises(ValueError, match=r"method 8 .*paths of length 1000 to node . weigh 10\^.*a smaller L would do"):
+        MET(Walks(adj, 1000), [1.0] * 1001, 8) @ torch.ones(3)
+    assert (MET(Walks(adj, 100), [1.0] * 101, 8) @ torch.ones(3, dtype=torch.float64)).isfinite().all()

@@ -47,6 +47,7 @@ def unscaled(weights: Weighing, counts: Counts | None = None) -> Factors:
     """Σₙ wₙ G(n): methods 5, 8 and 9; with counts where a signed or directed base grows beyond float64."""
     w = weights.exact().unsqueeze(1)
     if counts is not None and counts.exponent is not None:
+        _check_growth(weights, counts)
         scale = torch.exp2(counts.exponent.clamp(max=1023)) * counts.arrive
         return Factors(w * match(scale, w.dim()), wide=True)
     if not may_look() or (w.is_cuda and not weights.may_overflow):  # a look would make the GPU wait
@@ -170,6 +171,20 @@ def _check_span(half: float, dtype: torch.dtype) -> None:
         raise UnscalableError(
             f"the roots that it scales both sides by span a factor of 10^{half / math.log(10):.0f} either way, more "
             f"than {dtype} holds (a smaller L would do{', or float64' if dtype == torch.float32 else ''})"
+        )
+
+
+def _check_growth(weights: Weighing, counts: Counts) -> None:
+    """Refuses paths that weigh more than float64 holds, signs aside: M would have infinite entries, or cancel some."""
+    if not may_look():
+        return
+    log_w = weights.log().detach()
+    log = log_w.unsqueeze(1) + match(counts.log.detach(), log_w.dim() + 1)
+    if float(log.max()) > math.log(torch.finfo(torch.float64).max):
+        length, node = (log == log.max()).nonzero()[0, :2].tolist()
+        raise UnscalableError(
+            f"the paths of length {length} to node {node} weigh 10^{float(log.max()) / math.log(10):.0f} together, signs "
+            "aside, more than float64 holds (a smaller L would do)"
         )
 
 

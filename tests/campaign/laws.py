@@ -35,13 +35,17 @@ def agrees(problem: Problem, a: Array, b: Array, times: float = 2.0) -> str | bo
 
 
 def scaling(case: Case, device: str) -> str | bool | None:
-    """M (2^k x) = 2^k (M x), to the last bit where nothing leaves the range."""
+    """M (2^k x) = 2^k (M x), to the last bit where nothing leaves the range.
+
+    On a GPU paths that are formed anew each time have their weights added in any order.
+    """
     p = case.problem
     if p.quantity not in ("M", "M.T", "dw", "dedge") or p.dtype in ("float16", "bfloat16"):
         return None
     y = _value(case, device)
     z = _value(case.with_problem(x=p.x * 16), device)
-    return agrees(p, y, z / 16, 1e-3 if case.levels["features"] in ("1", "mixed") else 2)
+    ordered = device == "cpu" or p.family not in ("shortest", "self_avoiding")
+    return agrees(p, y, z / 16, 1e-3 if ordered and case.levels["features"] in ("1", "mixed") else 2)
 
 
 def offset(case: Case, device: str) -> str | bool | None:

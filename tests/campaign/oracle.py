@@ -14,6 +14,7 @@ the worst cancellation in what M is divided by. The rules for what is refused:
 - "degree", "D_n", "Z": what is divided by is negative, or 0 by cancellation: at most 4·eps, 4(n + 1)·eps, 4(L + 1)·eps
   times what it were were every cancellation an addition, with eps that of float64. Where that is 0 too, nothing
   arrives, and 1/0 is 0 (and does not vary).
+- "growth": without a scaling, wₙ D_n leaves the range of float64, signs aside.
 - "span": the roots of Z (method 2) or D_n (method 6) span more than M's dtype holds within a component; more than
   float64 holds on a graph that is undirected and positive, whose M has no entry beyond 1, unless its edges are trained.
 
@@ -154,9 +155,12 @@ def _doubts(problem: Problem) -> Iterator[tuple[str, bool, bool]]:
         return
     if degree is not None:
         yield "degree", *_cancelled(degree, 4)
-    if not (per_length or overall):
-        return
     found = operator_of(problem)
+    if not (per_length or overall):
+        sizes = found.log_w[:, None] + _log(found.D.uncancelled(), found.E)[..., None]
+        beyond = sizes.max() - np.log(np.finfo(np.float64).max)
+        yield "growth", beyond > np.log(16), beyond > -np.log(16)
+        return
     n = np.arange(len(found.E))[:, None]
     if per_length:
         yield "D_n", *_cancelled(found.D, 4 * (n + 1))

@@ -44,8 +44,14 @@ def one(made: Case, tally: Tally, device: str, compiled: bool) -> list[tuple[str
 
 
 def compiles(made: Case) -> bool:
-    """Whether a case can be compiled: tracing long paths takes minutes, and makes a refusal an error of its own."""
+    """Whether a case can be compiled.
+
+    Tracing long paths takes minutes, makes a refusal an error of its own, and cannot form paths, as those over edges
+    that are trained are each time.
+    """
     problem = made.problem
+    if problem.quantity == "dedge" and problem.family in ("shortest", "self_avoiding"):
+        return False
     return problem.quantity in COMPILED and problem.L <= 7 and oracle.predicted(problem).outcome == "value"
 
 

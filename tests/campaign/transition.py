@@ -36,6 +36,7 @@ class Operator(NamedTuple):
     E: Array
     Z: Number | None  # (N, S), times 2^shift
     shift: Array
+    log_w: Array  # (n, S), of |wₙ|
 
 
 def directions(problem: Problem, of: str) -> dict[int, Array]:
@@ -76,7 +77,9 @@ def operator_of(problem: Problem) -> Operator:
         root = rows.power(-0.5)
         ends = root[..., None] * root.linear(lambda p: np.swapaxes(p, 1, 2))[None]
         M = _like(M, ends.scaled(_root_of_2(shift[..., None] - shift.T[None]))) * M
-    return Operator(M, D, E, rows if overall else None, shift)  # Zᵢ = Σₙ wₙ Σⱼ G(n)ᵢⱼ (eq. 4)
+    with np.errstate(divide="ignore"):
+        log_w = np.log(abs(w.value())) + exponent * np.log(LD(2))
+    return Operator(M, D, E, rows if overall else None, shift, log_w)  # Zᵢ = Σₙ wₙ Σⱼ G(n)ᵢⱼ (eq. 4)
 
 
 def _like(M: Number, factor: Number) -> Number:

@@ -77,9 +77,10 @@ class FormedPaths:
         """G(1) … G(L), kept with the graph."""
         key = (self.name, self.L)
         if torch.compiler.is_compiling() and key not in self.adj._cache:
-            raise ValueError(
-                f"{self.name} paths are built in eager mode: call the layer once on this Adjacency before compiling it"
-            )
+            remedy = "call the layer once on this Adjacency before compiling it"
+            if self.adj.is_tracked:
+                remedy = "edge weights that ask for a gradient have them built anew each time, which cannot be compiled"
+            raise ValueError(f"{self.name} paths are built in eager mode: {remedy}")
         return self.adj.cached(key, self._build)
 
     # ------------------------------------------------------------------ building

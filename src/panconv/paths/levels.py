@@ -39,7 +39,7 @@ class Levels:
         # What each number of steps can reach, until all have their place in one ladder of levels; and the place after
         # n + 1 steps of a sum after n and an edge of class c, (classes, sums).
         reached, self._next = [torch.zeros(1, dtype=torch.float64, device=adj.device)], []
-        for _ in range(L):
+        for _ in range(L if adj.num_edges else 0):
             after, place = _distinct(each.unsqueeze(1) + reached[-1], _ROUNDING * (L + 1))
             _check_number(len(after), L, width, longest)
             reached.append(after)

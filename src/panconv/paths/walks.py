@@ -136,7 +136,8 @@ class Walks:
             sent = (exponent[a.col] + size).where(value.detach()[a.col] > 0, -torch.inf)
             unit = torch.full_like(ones, -torch.inf).scatter_reduce(0, row, sent, "amax")
             unit = unit.masked_fill(unit == -torch.inf, 0)
-            shift = (exponent[a.col] - unit[row]).masked_fill(sent == -torch.inf, 0)  # which sends 0
+            # An edge of weight 0 sends nothing, but what it would send is its gradient.
+            shift = (exponent[a.col] - unit[row]).where(value.detach()[a.col] > 0, 0).clamp(max=1023)
             terms = a.value * torch.exp2(shift) * value[a.col]
             total = torch.zeros_like(ones).index_add(0, row, terms)
             more = torch.frexp(total.detach())[1].double()
