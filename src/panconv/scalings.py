@@ -182,9 +182,10 @@ def _check_growth(weights: Weighing, counts: Counts) -> None:
     log = log_w.unsqueeze(1) + match(counts.log.detach(), log_w.dim() + 1)
     if float(log.max()) > math.log(torch.finfo(torch.float64).max):
         length, node = (log == log.max()).nonzero()[0, :2].tolist()
+        digits = float(log.max()) / math.log(10)
         raise UnscalableError(
-            f"the paths of length {length} to node {node} weigh 10^{float(log.max()) / math.log(10):.0f} together, signs "
-            "aside, more than float64 holds (a smaller L would do)"
+            f"the paths of length {length} to node {node} weigh 10^{digits:.0f} together, signs aside, more than "
+            "float64 holds (a smaller L would do)"
         )
 
 
