@@ -87,7 +87,7 @@ def by_length_roots(weights: Weighing, counts: Counts, adj: Adjacency, dtype: to
     """Σₙ wₙ D_n^−½ G(n) D_n^−½: method 6, for features of a dtype."""
     _check_lengths(counts)
     factors = unscaled(weights)
-    w, root, middle = factors.left, inverse(_row_sums(counts), 0.5), torch.zeros(())
+    w, root, middle = factors.left, inverse(_row_sums(counts), 0.5), counts.value.new_zeros(())
     if math.log(counts.span) > 2 * ROOM[dtype]:
         found = [centre(log, adj) for log in counts.log]
         middle = torch.stack([middle for middle, _ in found])
