@@ -89,6 +89,7 @@ EDGE_WEIGHT = [
     *(3.0, "1", Odd(), ONES[:3], torch.ones(4, 1), ONES.to(torch.complex64), ONES * NAN, ONES / 0, ONES.to(META)),
     *(ONES.to_sparse(), [1.0, 2.0], ["a"] * 4, [[1.0], [2.0, 3.0], [1.0], [1.0]], np.ones(4, complex), [1j] * 4),
     *(np.ones(3), np.ones(4, np.longdouble), np.array([1.0, NAN, 1.0, 1.0]), [None] * 4, {"a": 1}),
+    *([1e-310] * 4, [1.0, 1.0, 1e301, 1.0]),
 ]
 FEATURES = [
     *(None, 3, "x", Odd(), [[1.0] * 4] * 3, X.numpy(), X[0, 0], X.long(), X.bool(), X.to(torch.complex64), X.to(META)),
@@ -148,11 +149,17 @@ TABLE = {
     "terms": (M.terms, {"x": X}, {"x": OPERAND}),
     "apply in trials": (TRIALS.apply, {}, {"x": [torch.ones(3, 4), torch.ones(3), torch.ones(3, 4, 5), *OPERAND]}),
     "to_dense": (M.to_dense, {}, {"dtype": DTYPE}),
+    "Adjacency.with_values": (ADJ.with_values, {}, {"value": [torch.ones(9), torch.ones(4, 1)]}),
+    "Adjacency.to": (ADJ.to, {}, {"device": ["nosuch", 3.5]}),
     "to_sparse": (M.to_sparse, {}, {"dtype": DTYPE}),
     "Walks": (Walks, {"adj": ADJ, "L": 2}, {"L": LENGTH}),
     "ShortestPaths": (ShortestPaths, {"adj": ADJ, "L": 2}, {"L": LENGTH[:6], "memory_limit": COUNT[:9]}),
     "SelfAvoidingPaths": (SelfAvoidingPaths, {"adj": ADJ, "L": 2}, {"L": LENGTH[:6], "memory_limit": COUNT[:9]}),
-    "EffectiveWalks": (EffectiveWalks, {"adj": ADJ, "L": 2}, {"L": LENGTH[:6], "width": POSITIVE[2:]}),
+    "EffectiveWalks": (
+        EffectiveWalks,
+        {"adj": ADJ, "L": 2},
+        {"L": LENGTH[:6], "width": [*POSITIVE[2:], True, 10**400]},
+    ),
     "Free": (Free, {}, {"k": WEIGHTS[7:]}),
     "Fixed": (Fixed, {}, {"k": [None, *WEIGHTS[7:]]}),
     "Boltzmann": (Boltzmann, {"energies": [0.0]}, {"energies": [None, *WEIGHTS[7:]], "temperature": POSITIVE}),
@@ -161,6 +168,7 @@ TABLE = {
         {"L": 2},
         {
             "L": LENGTH,
+            "trained": ["no", 1, None],
             "alpha": [*POSITIVE, 0.5],
             "temperature": [*POSITIVE[:-2], Odd(), [1.0, -1.0], torch.ones(2, 2), torch.ones((), device=META)],
         },
@@ -168,7 +176,11 @@ TABLE = {
     "PANConv": (
         PANConv,
         {"in_channels": 4, "out_channels": 2},
-        {**LAYER, "method": METHOD, "weights": WEIGHTS, "trials": COUNT, "memory": ["high"]},
+        {
+            **LAYER,
+            **{"method": METHOD, "weights": WEIGHTS, "trials": COUNT, "memory": ["high"]},
+            **{"bias": ["x", 1], "concat": ["x", 1]},
+        },
     ),
     "PANConv()": (conv(), {}, {"x": TO_LAYER, "edge_index": [*GRAPH, *ON_THREE], "edge_weight": EDGE_WEIGHT}),
     "PANConv() wide first": (on_graph(PANConv(4, 9)), {}, {"x": TO_LAYER}),

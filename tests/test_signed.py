@@ -193,3 +193,18 @@ def test_walks_that_weigh_more_than_float64_holds_are_refused():
     with pytest.raises(ValueError, match=r"method 8 .*paths of length 1000 to node . weigh 10\^.*a smaller L would do"):
         MET(Walks(adj, 1000), [1.0] * 1001, 8) @ torch.ones(3)
     assert (MET(Walks(adj, 100), [1.0] * 101, 8) @ torch.ones(3, dtype=torch.float64)).isfinite().all()
+
+
+@pytest.mark.parametrize("width", [5e-309, 1e-290, 1e-19])
+def test_a_grid_finer_than_float64_leaves_the_lengths_as_they_are(width):
+    edges = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])
+    law = PowerLaw(2, alpha=2.0, trained=False)
+    for adj in (Adjacency.of(edges), Adjacency.of(edges, [1.0, 1.0, 1e-30, 1e-30])):
+        fine, none = (MET(EffectiveWalks(adj, 2, w), law, 1).to_dense() for w in (width, None))
+        torch.testing.assert_close(fine, none)
+    assert EffectiveWalks(edges, 2, 1e308).error_bound(law) == math.inf
+
+
+def test_whole_numbers_keep_their_digits():
+    assert Adjacency.of(torch.tensor([[0, 1], [1, 0]]), [16777217, 1]).value.max() == 16777217
+    assert Fixed(torch.tensor([16777217, 1])).k.max() == 16777217

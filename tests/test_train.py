@@ -278,6 +278,9 @@ def test_other_dtypes_of_features_labels_and_weights():
     torch.testing.assert_close(fit(model(1), data, epochs=3).history["val_loss"], expected)
     data.edge_weight = torch.ones(data.num_edges, requires_grad=True)
     torch.testing.assert_close(fit(model(1), data, epochs=3).history["val_loss"], expected)
+    data.x = data.x / 3
+    with pytest.raises(ValueError, match=r"data.x is float64 and would be rounded to the model's torch.float32"):
+        fit(model(1), data, epochs=3)
     wide = fit(model(1).double(), small(sparse=True), epochs=3)
     assert wide.history["val_loss"].dtype == torch.float64
 

@@ -7,6 +7,8 @@ from torch import Tensor
 
 from panconv.cuda_graph import may_look
 
+_SMALLEST, _LARGEST = 1e-300, 1e300
+
 
 class UnscalableError(ValueError):
     """A sum that a scaling divides by is negative, or 0 by cancellation: another method may take the graph."""
@@ -27,12 +29,21 @@ def inverse_degrees(degree: Tensor, bulk: Tensor | None, power: float, name: str
     return (degree.masked_fill(zero, 1) ** power).masked_fill(zero, 0)
 
 
-def bounds_of(value: Tensor, row: Tensor, N: int) -> tuple[float, float, bool, bool]:
-    """The largest row sum and the smallest entry, signs aside; whether one is negative; whether all are positive."""
+def checked_bounds(value: Tensor, row: Tensor, N: int) -> tuple[float, float, bool, bool]:
+    """The largest row sum and the smallest entry, signs aside; whether one is negative; whether all are positive.
+
+    Refuses those so large or small that float64 would not hold what divides by them.
+    """
     size = value.abs().double()
     sums = size.new_zeros(N).index_add(0, row, size)
     least = size.where(size > 0, torch.inf).min()
     known = torch.stack([sums.max(), least, (value < 0).any().double(), (value > 0).all().double()]).tolist()
+    if known[0] > _LARGEST or known[1] < _SMALLEST:
+        which = f"adds up to {known[0]:.3g} at a node" if known[0] > _LARGEST else f"is as small as {known[1]:.3g}"
+        raise ValueError(
+            f"edge_weight {which}: multiply all weights by a common factor, so that each sum is at most {_LARGEST:g} "
+            f"and each weight that is not 0 at least {_SMALLEST:g}"
+        )
     return known[0], known[1], bool(known[2]), bool(known[3])
 
 

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch_geometric import EdgeIndex
 
-from panconv.validation import INTEGERS, as_integer, check_real, check_values, free_bytes, kind_of, shown
+from panconv.validation import INTEGERS, as_float, as_integer, check_real, check_values, free_bytes, kind_of, shown
 
 _MOST_NODES = math.isqrt(2**63 - 1)  # receiver · N + sender is to fit into int64
 _MANY_NODES, _BYTES_A_NODE = 10**7, 32  # from where memory is looked at; row pointers both ways, and making them
@@ -86,10 +86,11 @@ def checked_edges(edge_index: Any) -> Tensor:
     if edge_index.dtype not in INTEGERS:
         raise TypeError(f"edge_index must hold integers, got {edge_index.dtype}: convert it with .long()")
     check_values(edge_index, "edge_index")
-    edge_index = edge_index.long()
-    if edge_index.numel() and (low := int(edge_index.min())) < 0:
-        raise ValueError(f"edge_index names node {low}: nodes are numbered from 0")
-    return edge_index
+    numbers = edge_index.long()
+    if numbers.numel() and (low := int(numbers.min())) < 0:
+        named = low if edge_index.dtype != torch.uint64 else low + 2**64
+        raise ValueError(f"edge_index names node {named}: nodes are numbered from 0, and fewer than 2^63")
+    return numbers
 
 
 def checked_num_nodes(edge_index: Tensor, num_nodes: int | None) -> int:
@@ -144,8 +145,12 @@ def checked_weights(edge_weight: Any, num_edges: int) -> Tensor:
         raise ValueError(
             f"edge_weight must be finite, got {edge_weight[where].item()} at edge {where}: remove or mend that edge"
         )
-    wide = edge_weight.dtype in (torch.float32, torch.float64)
-    return edge_weight if wide else edge_weight.to(torch.get_default_dtype())
+    return as_float(edge_weight)
+
+
+def check_entries(value: Tensor | None, num_entries: int) -> None:
+    if value is not None and value.shape != (num_entries,):
+        raise ValueError(f"value must have shape ({num_entries},), one per entry, got {tuple(value.shape)}")
 
 
 def summed(weight: Tensor, entry: Tensor, count: int) -> Tensor:
@@ -155,10 +160,10 @@ def summed(weight: Tensor, entry: Tensor, count: int) -> Tensor:
     total = weight.new_zeros(count, dtype=torch.float64).index_add(0, entry, weight.double())
     rounded = total.to(weight.dtype)
     if not bool(torch.isfinite(rounded.detach()).all()):
-        worst = float(total.detach().abs().max())
+        worst, wider = float(total.detach().abs().max()), weight.dtype == torch.float32
         raise ValueError(
             f"edge_weight adds up to ±{worst:.3g} on an edge that is repeated, more than {weight.dtype} holds: use "
-            "float64, or smaller weights"
+            f"{'float64, or ' if wider else ''}smaller weights"
         )
     return rounded
 

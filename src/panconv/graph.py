@@ -15,9 +15,9 @@ from torch_geometric import EdgeIndex
 from panconv.autodiff import is_tracked, is_transforming
 from panconv.csr import CSR, compress, narrow, order_by_column, rows_of, weak_components
 from panconv.cuda_graph import may_look
-from panconv.degrees import bounds_of, inverse_degrees
-from panconv.edges import checked_edges, checked_num_nodes, checked_weights, entries, size_of, summed
-from panconv.validation import checked_dtype
+from panconv.degrees import checked_bounds, inverse_degrees
+from panconv.edges import check_entries, checked_edges, checked_num_nodes, checked_weights, entries, size_of, summed
+from panconv.validation import checked_device, checked_dtype
 
 T = TypeVar("T")
 BASES = ("A", "A+I", "Â", "D⁻¹A", "D^−½AD^−½")
@@ -124,6 +124,7 @@ class Adjacency:
 
     def with_values(self, value: Tensor | None) -> Adjacency:
         """These entries with other values, (nnz,) in the order of `row` and `col`; None stands for ones."""
+        check_entries(value, self.num_edges)
         transposed = self._by_column()
         crow_t, col_t, perm = transposed
         symmetric = torch.equal(self.crow, crow_t) and torch.equal(self.col, col_t)
@@ -139,7 +140,7 @@ class Adjacency:
                 # A normalisation that was computed edge by edge differs both ways by rounding, and means nothing by it.
                 symmetric = torch.allclose(value, value[perm], rtol=8 * torch.finfo(value.dtype).eps, atol=0.0)
                 value = value / 2 + value[perm] / 2 if symmetric else value
-            growth, decay, signed, positive = bounds_of(value.detach(), self.row, self.num_nodes)
+            growth, decay, signed, positive = checked_bounds(value.detach(), self.row, self.num_nodes)
         return Adjacency(
             self.crow,
             self.col,
@@ -201,7 +202,8 @@ class Adjacency:
 
     def to(self, device: torch.device | str) -> Adjacency:
         """The same graph on another device."""
-        if torch.device(device) == self.device:
+        device = checked_device(device, meta=True)
+        if device == self.device:
             return self
         other = copy.copy(self)
         other.__dict__.update({k: v.to(device) for k, v in self.__dict__.items() if isinstance(v, Tensor)})

@@ -122,8 +122,7 @@ class Plan(NamedTuple):
 
     def _adjoint_of_terms(self, scaled: list[Tensor]) -> Tensor:
         if self.right_varies:
-            v = [term for term in scaled if term is not None]  # all of them: no length stands apart
-            return sum_of(map(_times, self._rights(), self._adjoint_apart(v)))
+            return sum_of(map(_times, self._rights(), self._adjoint_apart(scaled)))
         total = self.family.adjoint(scaled)
         return total if self.right is None else _times(self.right, total)
 

@@ -87,11 +87,12 @@ def by_length_roots(weights: Weighing, counts: Counts, adj: Adjacency, dtype: to
     """Σₙ wₙ D_n^−½ G(n) D_n^−½: method 6, for features of a dtype."""
     _check_lengths(counts)
     factors = unscaled(weights)
-    w, root, middle = factors.left, inverse(_row_sums(counts), 0.5), counts.value.new_zeros(())
+    w, root = factors.left, inverse(_row_sums(counts), 0.5)
+    middle = torch.zeros_like(counts.value)
     if math.log(counts.span) > 2 * ROOM[dtype]:
-        found = [centre(log, adj) for log in counts.log]
-        middle = torch.stack([middle for middle, _ in found])
-        _check_span(max(half for _, half in found), dtype)
+        middles, halves = zip(*(centre(log, adj) for log in counts.log), strict=True)
+        middle = torch.stack(middles)
+        _check_span(max(halves), dtype)
     if counts.exponent is None:
         return factors._replace(left=w * match(root, w.dim()), right=match(root, w.dim()))
     half = (counts.exponent - (middle / LOG_2).round()) / 2  # what is common to both sides may go to either

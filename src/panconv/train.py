@@ -114,8 +114,8 @@ def fit(
 
     Args:
         model: `PAN(…, trials=S)` for S seeds side by side, or `PAN(…)` for one, or any other as `panconv.nn.Stacked`.
-        data: x (N, F), dense or sparse, in the model's dtype or cast to it, edge_index, optionally edge_weight, y, and
-            the three masks, (N,), or (N, S) where each trial has a split of its own; no test node is trained on.
+        data: x (N, F), dense or sparse, of numbers that the model's dtype holds, edge_index, optionally edge_weight, y,
+            and the three masks, (N,), or (N, S) where each trial has a split of its own; no test node is trained on.
         seeds: one a trial.
         lr, weight_decay, epochs, patience: the settings of the training.
         keep: which epoch of a trial is its best: that of the lowest validation "loss"; the last of the highest
@@ -210,11 +210,22 @@ def _checked(
     masks = _checked_masks(data, N, model.trials)
     _check_fit(model, x.size(1), y[torch.stack([m.reshape(N, -1).any(1) for m in masks]).any(0)])
     dtype = next(p.dtype for p in reversed(list(model.parameters())))
-    features = SparseRows.of(x.to(dtype)).to(device) if sparse else x.to(device, dtype)
+    cast = x.to(dtype)
+    if x.dtype == torch.float64 != dtype and _largest(cast.double() - x):
+        raise ValueError(
+            f"data.x is float64 and would be rounded to the model's {dtype}: round it yourself, data.x = "
+            "data.x.float(), or train in float64, model.double()"
+        )
+    features = SparseRows.of(cast).to(device) if sparse else cast.to(device)
     weight = getattr(data, "edge_weight", None)
     weight = weight.detach() if isinstance(weight, Tensor) else weight
     adj = Adjacency.of(data.edge_index, weight, N).to(device)
     return features, adj, y.to(device).long(), [mask.to(device) for mask in masks]
+
+
+def _largest(x: Tensor) -> float:
+    stored = x if x.layout == torch.strided else x.to_sparse_coo().coalesce().values()
+    return float(stored.abs().max()) if stored.numel() else 0.0
 
 
 def _check_disjoint(train: Tensor, val: Tensor, test: Tensor) -> None:

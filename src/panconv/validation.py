@@ -49,14 +49,15 @@ def checked_dtype(dtype: Any) -> torch.dtype:
     return dtype
 
 
-def checked_device(device: Any) -> torch.device:
-    """A device from its name."""
+def checked_device(device: Any, meta: bool = False) -> torch.device:
+    """A device from its name; the one that holds no numbers where that is asked for."""
+    found = None
     try:
         found = torch.device(device)
         torch.empty(0, device=found)
     except (TypeError, ValueError, RuntimeError, AssertionError, NotImplementedError):
-        found = torch.device("meta")
-    if found.type == "meta":
+        found = None
+    if found is None or (found.type == "meta" and not meta):
         raise ValueError(f"device must be one that torch has here, such as 'cpu' or 'cuda', got {shown(device)}")
     return found
 
@@ -71,6 +72,13 @@ def check_real(values: Tensor, name: str) -> None:
     """Refuses numbers whose imaginary part would be lost, and those that are no plain numbers."""
     if values.is_complex() or not (values.dtype in FLOATS or values.dtype in INTEGERS or values.dtype == torch.bool):
         raise TypeError(f"{name} must hold real numbers, got {values.dtype}: take the real part, or convert it")
+
+
+def as_float(values: Tensor) -> Tensor:
+    """float32 and float64 as they are, half precision in torch's default dtype, and whole numbers in float64."""
+    if values.dtype in (torch.float32, torch.float64):
+        return values
+    return values.to(torch.get_default_dtype() if values.is_floating_point() else torch.float64)
 
 
 def check_values(values: Tensor, name: str) -> None:
@@ -109,6 +117,13 @@ def checked_width(in_channels: int) -> int:
     """The width of the features itself: an integer of at least 1, or −1 to take it from the first call."""
     width = as_integer(in_channels)
     return -1 if width == -1 else checked_count(in_channels, "in_channels")
+
+
+def checked_flag(value: bool, name: str) -> bool:
+    """The value itself, if it is True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be True or False, got {shown(value)}")
+    return bool(value)
 
 
 def checked_seed(seed: int) -> int:

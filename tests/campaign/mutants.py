@@ -71,8 +71,8 @@ MUTANTS = [
     Mutant(
         "adjoint of method 6",
         "plan.py",
-        "sum_of(map(_times, self._rights(), self._adjoint_apart(v)))",
-        "sum_of(self._adjoint_apart(v))",
+        "sum_of(map(_times, self._rights(), self._adjoint_apart(scaled)))",
+        "sum_of(self._adjoint_apart(scaled))",
     ),
     Mutant("matrix by the sender", "plan.py", "value = value * self.outer[row]", "value = value * self.outer[col]"),
     Mutant(

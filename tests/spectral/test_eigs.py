@@ -183,7 +183,7 @@ def test_the_symmetric_twin(method):
     close(eigs(M, 4).values, torch.linalg.eigvalsh(S.to_dense(torch.float64)).flip(0))
 
 
-@pytest.mark.parametrize("scale", [1.0, 1e-9, 1e-30, 1e30])
+@pytest.mark.parametrize("scale", [1.0, 1e-9, 1e-30, 1e30, 2.0**-700, 2.0**-1040, 2.0**900])
 @pytest.mark.parametrize("layout", ["dense", "sparse"])
 def test_an_antisymmetric_matrix_has_imaginary_eigenvalues_however_small(scale, layout):
     M = scale * torch.tensor([[0.0, 1.0], [-1.0, 0.0]], dtype=torch.float64)

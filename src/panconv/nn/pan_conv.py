@@ -24,7 +24,7 @@ from panconv.nn.linear import Linear
 from panconv.nn.prepared import PreparedGraph
 from panconv.paths import PathFamily, paths_from
 from panconv.plan import sum_of
-from panconv.validation import checked_count, checked_length, checked_width
+from panconv.validation import checked_count, checked_flag, checked_length, checked_width
 from panconv.weights import weights_from
 
 
@@ -93,10 +93,10 @@ class PANConv(nn.Module):
         self._check_trials()
         if concat and natural_weights(self.method, family) == "power-law":
             raise ValueError("concat=True has a matrix a number of steps, which effective lengths do not tell apart")
-        self.concat, self.memory = concat, checked_memory(memory)
+        self.concat, self.memory = checked_flag(concat, "concat"), checked_memory(memory)
         self.lin = Linear(in_channels, out_channels * (self.L + 1 if concat else 1), trials)
         shape = (out_channels,) if trials is None else (trials, out_channels)
-        self.bias = nn.Parameter(torch.zeros(shape)) if bias else None
+        self.bias = nn.Parameter(torch.zeros(shape)) if checked_flag(bias, "bias") else None
         self._prepared = PreparedGraph()
 
     @property

@@ -9,7 +9,7 @@ from panconv.graph import Adjacency
 from panconv.paths.family import CountedTerms, Weighing
 from panconv.paths.levels import Levels
 from panconv.paths.walks import Walks
-from panconv.validation import checked_length
+from panconv.validation import checked_length, checked_positive
 from panconv.weights import PathWeights, PowerLaw, bounded_exp, exp_apart
 
 _LEAST = torch.finfo(torch.float64).tiny  # below it float64 loses digits
@@ -41,9 +41,7 @@ class EffectiveWalks:
     def __init__(self, adj: Adjacency, L: int, width: float | None = None) -> None:
         self.adj = Adjacency.of(adj)
         self.L = checked_length(L)
-        if width is not None and not (isinstance(width, (int, float)) and 0 < width < float("inf")):
-            raise ValueError(f"width must be positive and finite, a step on the grid of lengths, got {width!r}")
-        self.width = width
+        self.width = None if width is None else checked_positive(width, "width")
         self._check_edges()
 
     def on(self, base: str) -> EffectiveWalks:
@@ -98,7 +96,8 @@ class EffectiveWalks:
             return torch.zeros(())
         slack = self.L * self.width / 2
         longest = self.levels().lengths.max() + slack  # by its true length
-        return (longest**law.alpha - (longest - slack).clamp(min=0) ** law.alpha) / law.temperature.detach()
+        apart = (longest**law.alpha - (longest - slack).clamp(min=0) ** law.alpha) / law.temperature.detach()
+        return apart.nan_to_num(nan=torch.inf, posinf=torch.inf)  # a grid whose lengths float64 does not hold
 
     def _factors(self, law: PowerLaw) -> Adjacency:
         """The graph of exp(−1/(wT)), whose walks are weighted by exp(−l/T)."""
@@ -139,9 +138,6 @@ class _AtLengths:
     def __init__(self, law: PowerLaw, lengths: Tensor) -> None:
         self._law, self._lengths = law, lengths
 
-    def __call__(self) -> Tensor:
-        return self.log().exp()
-
     def log(self) -> Tensor:
         return self._law.log_at(self._lengths)
 
@@ -162,9 +158,6 @@ class _Alike:
 
     def __init__(self, L: int, like: Tensor) -> None:
         self._ones = torch.ones(L + 1, dtype=torch.float64, device=like.device)
-
-    def __call__(self) -> Tensor:
-        return self._ones
 
     def log(self) -> Tensor:
         return torch.zeros_like(self._ones)

@@ -35,7 +35,7 @@ class Levels:
         value = torch.ones(adj.num_edges, device=adj.device) if adj.value is None else adj.value.detach()
         length = 1 / value.double()
         longest = float(length.max()) if len(length) else 1.0
-        each, self._class = _distinct((length / width).round() * width if width else length, _SAME)  # (classes,)
+        each, self._class = _distinct(_on_grid(length, width) if width else length, _SAME)  # (classes,)
         # What each number of steps can reach, until all have their place in one ladder of levels; and the place after
         # n + 1 steps of a sum after n and an edge of class c, (classes, sums).
         reached, self._next = [torch.zeros(1, dtype=torch.float64, device=adj.device)], []
@@ -146,6 +146,12 @@ class _ScaledLevels:
 
 def _spread(d: Tensor, x: Tensor) -> Tensor:
     return d.reshape(-1, *[1] * (x.dim() - 1))
+
+
+def _on_grid(length: Tensor, width: float) -> Tensor:
+    """Lengths in whole multiples of a width; where float64 has no such multiples left, as they are."""
+    steps = length / width
+    return (steps.round() * width).where(steps < 2**53, length)
 
 
 def _distinct(values: Tensor, share: float) -> tuple[Tensor, Tensor]:

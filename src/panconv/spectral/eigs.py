@@ -7,6 +7,7 @@ each component is solved alone, all small ones of a size together, and a large o
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -149,18 +150,30 @@ def _together(M: Any, k: int, component: Tensor, chosen: Tensor, width: int, sym
         mine = (place >= first) & (place < last)
         probe[nodes[mine], place[mine] - first] = 1  # a node of every component at once: they do not meet
         dense[batch, place, first:last] = (M @ probe)[nodes]
+    if not bool(dense.isfinite().all()):
+        raise ValueError("M must be finite, but its products with unit vectors hold nan or inf: mend its entries")
+    exponent = _far_from_1(float(dense.abs().max()))
+    dense = _times_power(dense, -exponent)
     absent = torch.ones_like(dense[:, 0], dtype=torch.bool)
     absent[batch, place] = False
     outside = -1 - 2 * float(dense.abs().sum(2).max())  # an eigenvalue that no component has
     dense.diagonal(dim1=1, dim2=2)[absent] = outside
-    if not bool(dense.isfinite().all()):
-        raise ValueError("M must be finite, but its products with unit vectors hold nan or inf: mend its entries")
     values, local = torch.linalg.eigh(dense) if symmetric else torch.linalg.eig(dense)
     order = _by_real_part(values.flatten())[: min(k, nodes.numel())]
     owner = order // width
     vectors = local.new_zeros(M.shape[0], order.numel())
     vectors[nodes] = local[batch, place][:, order % width] * (batch[:, None] == owner)
-    return values.flatten()[order], vectors
+    return _times_power(values.flatten()[order], exponent), vectors
+
+
+def _far_from_1(size: float) -> int:
+    """The exponent of 2 to take out of numbers of a size, so that their squares and theirs again stay in range."""
+    return math.frexp(size)[1] if size and not 1e-60 < size < 1e60 else 0
+
+
+def _times_power(values: Tensor, exponent: int) -> Tensor:
+    """values · 2^exponent, which itself may be out of range."""
+    return values * 2.0 ** (exponent // 2) * 2.0 ** (exponent - exponent // 2) if exponent else values
 
 
 def _alone(M: Any, k: int, nodes: Tensor, symmetric: bool) -> tuple[Tensor, Tensor]:
@@ -169,17 +182,18 @@ def _alone(M: Any, k: int, nodes: Tensor, symmetric: bool) -> tuple[Tensor, Tens
 
     def real(v: np.ndarray) -> np.ndarray:
         inside = torch.from_numpy(np.ascontiguousarray(v)).to(nodes.device)
-        return (M @ whole.index_copy(0, nodes, inside))[nodes].cpu().numpy()
+        return _times_power((M @ whole.index_copy(0, nodes, inside))[nodes].cpu(), -exponent).numpy()
 
     def product(v: np.ndarray) -> np.ndarray:
         v = v.ravel()
         return real(v.real) + 1j * real(v.imag) if np.iscomplexobj(v) else real(v)
 
-    start = uniform(keys(torch.zeros((), dtype=torch.long)), (n,)).double().numpy() - 0.5
+    exponent, start = 0, uniform(keys(torch.zeros((), dtype=torch.long)), (n,)).double().numpy() - 0.5
+    exponent = _far_from_1(float(abs(real(start)).max()))
     values, local = _none_missed(product, *_arpack(product, n, k, start, symmetric), start, symmetric)
     vectors = torch.zeros(M.shape[0], k, dtype=torch.from_numpy(local).dtype, device=nodes.device)
     vectors[nodes] = torch.from_numpy(np.ascontiguousarray(local)).to(nodes.device)
-    return torch.from_numpy(values).to(nodes.device), vectors
+    return _times_power(torch.from_numpy(values).to(nodes.device), exponent), vectors
 
 
 def _arpack(product: Any, n: int, k: int, start: np.ndarray, symmetric: bool) -> tuple[np.ndarray, np.ndarray]:

@@ -14,7 +14,15 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from panconv.validation import as_number, check_real, check_values, checked_length, checked_positive, shown
+from panconv.validation import (
+    as_number,
+    check_real,
+    check_values,
+    checked_flag,
+    checked_length,
+    checked_positive,
+    shown,
+)
 
 LOG_2 = math.log(2)
 MOST = 600.0  # the largest logarithm of a quotient of weights that is taken: what is larger belongs to no path
@@ -201,7 +209,7 @@ class PowerLaw(PathWeights):
             raise TypeError(f"temperature must be a number, or (S,) numbers, got {shown(temperature)}") from None
         if start.dim() > 1 or not bool(torch.isfinite(start).all()):
             raise ValueError(f"temperature must be positive and finite, a number or (S,), got {shown(temperature)}")
-        self.L, self.alpha, self.trained = checked_length(L), power, trained
+        self.L, self.alpha, self.trained = checked_length(L), power, checked_flag(trained, "trained")
         self._start = start
         if trained:
             self.log_temperature = nn.Parameter(start.clone())
@@ -293,7 +301,7 @@ def as_numbers(values: object, name: str) -> Tensor:
     given = torch.as_tensor(values)
     check_real(given, name)
     check_values(given, name)
-    return given if given.is_floating_point() else given.to(torch.get_default_dtype())
+    return given if given.is_floating_point() else given.double()
 
 
 def as_weights(values: object, name: str) -> Tensor:
