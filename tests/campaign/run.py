@@ -13,6 +13,7 @@ import os
 import random
 import time
 from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -140,10 +141,10 @@ def main(cases: int = 20_000, seed: int = 1, **options: Any) -> Tally:
     jobs = [{**common, "seed": seed, "first": i, "end": cases, "step": shards} for i in range(shards)]
     total, start = Tally(), time.perf_counter()
     if shards == 1:
-        parts = map(shard, jobs)
+        parts = list(map(shard, jobs))
     else:
-        pool = multiprocessing.get_context("spawn").Pool(shards)
-        parts = pool.imap_unordered(shard, jobs)
+        with ProcessPoolExecutor(shards, multiprocessing.get_context("spawn")) as pool:  # tells when a shard is killed
+            parts = list(pool.map(shard, jobs))
     for part in parts:
         total.merge(Tally.from_json(part))
     total.seconds = time.perf_counter() - start
