@@ -10,9 +10,11 @@ import pytest
 import torch
 
 from panconv import METHODS, PAN, Adjacency, PANConv, Walks, fit, kernels, plan
+from panconv.features import SparseRows
 from panconv.kernels import plain
 from panconv.met import MET
 from panconv.paths.walks import ScaledWalks
+from panconv.random import keys
 from panconv.weights import weights_from
 
 N, F, L = 2000, 128, 4
@@ -205,3 +207,10 @@ def test_the_guard_counts_every_product(graph, products):
     kernels.multiply(*graph.operands(torch.float32)[0], N, torch.ones(N, F))
     kernels.step(*graph.operands(torch.float32)[0], torch.ones(N, F))
     assert products == [F, F]
+
+
+def test_a_layer_finds_dropped_features_where_it_multiplies_them_alone(graph, monkeypatch):
+    x = SparseRows.of(torch.eye(graph.num_nodes).to_sparse()).dropped(keys(torch.arange(3)), 0.5)
+    conv = PANConv(graph.num_nodes, 2, trials=3)
+    monkeypatch.setattr(SparseRows, "_survivors", lambda *_: pytest.fail("all values were made"))
+    conv(x, graph)

@@ -37,7 +37,7 @@ def checked_operand(x: Any, N: int, device: torch.device) -> Tensor:
         raise TypeError(f"x must be dense and floating point, got {kind}: convert it with .float() or .to_dense()")
     if x.dim() == 0 or x.size(0) != N:
         raise ValueError(f"x must have {N} rows, one per node, got shape {tuple(x.shape)}")
-    check_device(x, device, "the graph is")
+    check_device(x.device, device, "the graph is")
     return x
 
 
@@ -62,10 +62,10 @@ def checked_device(device: Any, meta: bool = False) -> torch.device:
     return found
 
 
-def check_device(x: Tensor, device: torch.device, where: str) -> None:
+def check_device(found: torch.device, device: torch.device, where: str) -> None:
     """Refuses features that are not where they are to be multiplied."""
-    if x.device != device:
-        raise ValueError(f"x is on {x.device}, but {where} on {device}: move one of them with .to(device)")
+    if found != device:
+        raise ValueError(f"x is on {found}, but {where} on {device}: move one of them with .to(device)")
 
 
 def check_real(values: Tensor, name: str) -> None:

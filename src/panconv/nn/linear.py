@@ -83,15 +83,15 @@ class Linear(nn.Module):
 
     def _check_numbers(self, x: Tensor | SparseRows) -> None:
         """Refuses features in another dtype than the parameters', or on another device: nothing is cast in silence."""
-        values, dtype = x.value if isinstance(x, SparseRows) else x, self.weight.dtype
-        if values.dtype not in FLOATS:
-            raise TypeError(f"x must hold floating-point numbers, got {values.dtype}: convert it with .to({dtype})")
-        if values.dtype != dtype and not torch.is_autocast_enabled(values.device.type):
+        dtype = self.weight.dtype  # of sparse rows no value is looked at: dropout would have to find them all
+        if x.dtype not in FLOATS:
+            raise TypeError(f"x must hold floating-point numbers, got {x.dtype}: convert it with .to({dtype})")
+        if x.dtype != dtype and not torch.is_autocast_enabled(x.device.type):
             raise TypeError(
-                f"x is {values.dtype}, but the layer's parameters are {dtype}: convert one, x.to({dtype}) or "
-                f"layer.to({values.dtype})"
+                f"x is {x.dtype}, but the layer's parameters are {dtype}: convert one, x.to({dtype}) or "
+                f"layer.to({x.dtype})"
             )
-        check_device(values, self.weight.device, "the layer's parameters are")
+        check_device(x.device, self.weight.device, "the layer's parameters are")
 
     def _expected(self) -> str:
         width = "F" if self.in_channels < 0 else self.in_channels

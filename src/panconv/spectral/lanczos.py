@@ -61,7 +61,7 @@ def lanczos(M: Any, x: Tensor, steps: int) -> Lanczos:
     N = M.shape[0]
     _check_start(x, N)
     if isinstance(M, Tensor):
-        check_device(x, M.device, "M is")
+        check_device(x.device, M.device, "M is")
     count = as_integer(steps)
     if count is None or not 1 <= count <= N:
         raise ValueError(f"steps must be an integer from 1 to the number of nodes, {N}, got {shown(steps)}")
