@@ -163,8 +163,9 @@ def main(cases: int, seed: int = 0) -> int:
         wrong, errors = mixed_up(*make(seed), calls=max(1, cases // THREADS), seed=seed)
         failures += wrong + len(errors)
         print(f"{name}: {wrong} of {cases} wrong, {len(errors)} errors {set(errors) or ''}", flush=True)
-    wrong, (bytes_more, tensors) = first_calls(cases // 100), grown(cases, warm=min(cases, 1000))
-    print(f"first calls: {wrong} of {cases // 100} wrong")
+    firsts = max(1, cases // 100)
+    wrong, (bytes_more, tensors) = first_calls(firsts), grown(cases, warm=min(cases, 1000))
+    print(f"first calls: {wrong} of {firsts} wrong")
     print(f"{cases} fresh graphs: {bytes_more / 2**20:+.1f} MiB, {tensors:+d} tensors")
     return failures + wrong + (bytes_more > 2**24) + (tensors > 0)
 
