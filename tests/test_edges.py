@@ -7,6 +7,7 @@ import torch
 
 from panconv import Adjacency
 from panconv.edges import checked_num_nodes, entries
+from panconv.features import SparseRows
 
 INDEX = torch.tensor([[0, 0, 1], [1, 1, 0]])  # receiver, sender; the first entry twice
 EDGES = INDEX.flip(0)
@@ -80,3 +81,13 @@ def test_too_many_nodes_are_refused_before_memory_is_taken():
     with pytest.raises(ValueError, match="the sparse matrix has 3037000500 rows"):
         Adjacency.of(sp.coo_matrix((np.ones(1), ([0], [5])), shape=(3037000500, 3037000500)))
     assert checked_num_nodes(nothing, 10**7) == 10**7
+
+
+@pytest.mark.parametrize(
+    ("crow", "col"), [([0, 5, 2], [0, 1]), ([0, 1, 2], [0, 7]), ([0, 1, 2], [0, -1]), ([1, 1, 2], [0, 1])]
+)
+def test_a_sparse_tensor_that_points_outside_itself_is_refused(crow, col):
+    bad = torch.sparse_csr_tensor(torch.tensor(crow), torch.tensor(col), torch.ones(2), (2, 2), check_invariants=False)
+    for read in (Adjacency.of, SparseRows.of):
+        with pytest.raises(ValueError, match="indices that point outside"):
+            read(bad)

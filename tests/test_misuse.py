@@ -149,7 +149,11 @@ TABLE = {
     "terms": (M.terms, {"x": X}, {"x": OPERAND}),
     "apply in trials": (TRIALS.apply, {}, {"x": [torch.ones(3, 4), torch.ones(3), torch.ones(3, 4, 5), *OPERAND]}),
     "to_dense": (M.to_dense, {}, {"dtype": DTYPE}),
-    "Adjacency.with_values": (ADJ.with_values, {}, {"value": [torch.ones(9), torch.ones(4, 1)]}),
+    "Adjacency.with_values": (
+        ADJ.with_values,
+        {},
+        {"value": [torch.ones(9), torch.ones(4, 1), [1.0] * 4, torch.ones(4).long()]},
+    ),
     "Adjacency.to": (ADJ.to, {}, {"device": ["nosuch", 3.5]}),
     "to_sparse": (M.to_sparse, {}, {"dtype": DTYPE}),
     "Walks": (Walks, {"adj": ADJ, "L": 2}, {"L": LENGTH}),

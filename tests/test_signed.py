@@ -195,6 +195,17 @@ def test_walks_that_weigh_more_than_float64_holds_are_refused():
     assert (MET(Walks(adj, 100), [1.0] * 101, 8) @ torch.ones(3, dtype=torch.float64)).isfinite().all()
 
 
+def test_formed_paths_that_are_scaled_at_inference_train_afterwards():
+    edges = torch.tensor([[0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2]])
+    adj = Adjacency.of(edges, torch.tensor([1e67, 1e67, 1e67, 1e67, 1.0, 1.0], dtype=torch.float64))
+    M = MET(ShortestPaths(adj, 3), Boltzmann(torch.zeros(4, dtype=torch.float64)), method=2)
+    x = torch.ones(4, 2, dtype=torch.float64)
+    with torch.inference_mode():
+        M @ x
+    (M @ x.requires_grad_()).sum().backward()
+    assert x.grad.isfinite().all()
+
+
 @pytest.mark.parametrize("width", [5e-309, 1e-290, 1e-19])
 def test_a_grid_finer_than_float64_leaves_the_lengths_as_they_are(width):
     edges = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])

@@ -38,8 +38,8 @@ def checked_bounds(value: Tensor, row: Tensor, N: int) -> tuple[float, float, bo
     sums = size.new_zeros(N).index_add(0, row, size)
     least = size.where(size > 0, torch.inf).min()
     known = torch.stack([sums.max(), least, (value < 0).any().double(), (value > 0).all().double()]).tolist()
-    if known[0] > _LARGEST or known[1] < _SMALLEST:
-        which = f"adds up to {known[0]:.3g} at a node" if known[0] > _LARGEST else f"is as small as {known[1]:.3g}"
+    if not known[0] <= _LARGEST or known[1] < _SMALLEST:
+        which = f"is as small as {known[1]:.3g}" if known[0] <= _LARGEST else f"adds up to {known[0]:.3g} at a node"
         raise ValueError(
             f"edge_weight {which}: multiply all weights by a common factor, so that each sum is at most {_LARGEST:g} "
             f"and each weight that is not 0 at least {_SMALLEST:g}"

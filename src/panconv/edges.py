@@ -11,7 +11,17 @@ import torch
 from torch import Tensor
 from torch_geometric import EdgeIndex
 
-from panconv.validation import INTEGERS, as_float, as_integer, check_real, check_values, free_bytes, kind_of, shown
+from panconv.validation import (
+    INTEGERS,
+    as_float,
+    as_integer,
+    check_real,
+    check_sparse,
+    check_values,
+    free_bytes,
+    kind_of,
+    shown,
+)
 
 _MOST_NODES = math.isqrt(2**63 - 1)  # receiver · N + sender is to fit into int64
 _MANY_NODES, _BYTES_A_NODE = 10**7, 32  # from where memory is looked at; row pointers both ways, and making them
@@ -53,6 +63,7 @@ def _parts(matrix: Any) -> tuple[Tensor, Tensor, Tensor | None]:
     if not isinstance(matrix, Tensor):
         return matrix.coo()
     check_values(matrix, "the sparse matrix")
+    check_sparse(matrix, "the sparse matrix")
     coo = matrix.to_sparse_coo()
     if not coo.requires_grad:
         row, col = coo._indices()
@@ -106,7 +117,7 @@ def checked_num_nodes(edge_index: Tensor, num_nodes: int | None) -> int:
             f"edge_index names node {named - 1}, but there are only {count} nodes: x must have a row for each "
             "(without x: raise num_nodes)"
         )
-    check_size(count, edge_index.device, "num_nodes", f"is {count}")
+    check_size(count, edge_index.device, "num_nodes", f"is {shown(count)}")
     return count
 
 
@@ -114,7 +125,7 @@ def check_size(N: int, device: torch.device, name: str, what: str) -> None:
     """Refuses a number of nodes that no memory holds, before any is taken."""
     if N <= _MANY_NODES:
         return
-    needed, free = N * _BYTES_A_NODE, free_bytes(device)
+    needed, free = min(N, 2**80) * _BYTES_A_NODE, free_bytes(device)
     if N > _MOST_NODES or needed > free:
         raise ValueError(
             f"{name} {what}: so many nodes take {needed / 2**30:.3g} GiB, of which {free / 2**30:.3g} GiB are free; "
@@ -148,8 +159,12 @@ def checked_weights(edge_weight: Any, num_edges: int) -> Tensor:
     return as_float(edge_weight)
 
 
-def check_entries(value: Tensor | None, num_entries: int) -> None:
-    if value is not None and value.shape != (num_entries,):
+def check_entries(value: Any, num_entries: int) -> None:
+    if value is None:
+        return
+    if not isinstance(value, Tensor) or value.dtype not in (torch.float32, torch.float64):
+        raise TypeError(f"value must be a tensor of float32 or float64, got {shown(value)}")
+    if value.shape != (num_entries,):
         raise ValueError(f"value must have shape ({num_entries},), one per entry, got {tuple(value.shape)}")
 
 

@@ -11,6 +11,7 @@ from panconv import random
 from panconv.autodiff import is_batched, is_tracked, is_transforming
 from panconv.csr import CSR, narrow, order_by_column
 from panconv.spmm import spmm
+from panconv.validation import check_sparse
 
 # What is dropped differs by trial. On the CPU the values of only so many trials are made at a time that they stay in
 # the caches, where making them costs a tenth.
@@ -90,6 +91,7 @@ class SparseRows:
 
 @torch.compiler.disable
 def _read(x: Tensor) -> SparseRows:
+    check_sparse(x, "x")
     csr = x.to_sparse_csr()
     # The compiler takes no views of a sparse tensor, nor the tensor itself.
     crow, col, value = (part.clone() for part in (csr.crow_indices(), csr.col_indices(), csr.values()))
@@ -224,8 +226,9 @@ class _Pattern:
             block = object.__new__(_Pattern)
             block.shape, block.perm, block._blocks, block._positions = (S * N, S * F), self.perm, {}, None
             bound = S * max(N, F, nnz)
-            block.crow, block.col = _repeated(self.crow, self.col, S, F, bound)
-            block.crow_t, block.col_t = _repeated(self.crow_t, self.col_t, S, N, bound)
+            with torch.inference_mode(False):
+                block.crow, block.col = _repeated(self.crow, self.col, S, F, bound)
+                block.crow_t, block.col_t = _repeated(self.crow_t, self.col_t, S, N, bound)
             self._blocks[S] = block
         return self._blocks[S]
 

@@ -74,6 +74,32 @@ def check_real(values: Tensor, name: str) -> None:
         raise TypeError(f"{name} must hold real numbers, got {values.dtype}: take the real part, or convert it")
 
 
+def check_sparse(matrix: Tensor, name: str) -> None:
+    """Refuses a sparse tensor whose indices point outside of it, which torch does not look for, and one of blocks."""
+    if matrix.dense_dim():
+        raise ValueError(f"{name} must hold a number per entry, got entries of {matrix.dense_dim()} dimensions")
+    plain = matrix.detach()
+    if plain.layout == torch.sparse_coo:
+        index, sizes, sound = plain._indices(), plain.shape, True
+    else:
+        rows = plain.layout in (torch.sparse_csr, torch.sparse_bsr)
+        ends, index = (
+            (plain.crow_indices(), plain.col_indices()) if rows else (plain.ccol_indices(), plain.row_indices())
+        )
+        sizes = plain.shape[1:] if rows else plain.shape[:1]
+        first, last = int(ends[0]), int(ends[-1])
+        sound = (first, last) == (0, index.numel()) and bool((ends.diff() >= 0).all())
+        index = index.unsqueeze(0)
+    if index.numel():
+        sound = sound and int(index.min()) >= 0
+        sound = sound and all(int(i.max()) < size for i, size in zip(index, sizes, strict=True))
+    if not sound:
+        raise ValueError(
+            f"{name} has indices that point outside of its shape {tuple(matrix.shape)}: make it anew, with "
+            "check_invariants=True to see where"
+        )
+
+
 def as_float(values: Tensor) -> Tensor:
     """float32 and float64 as they are, half precision in torch's default dtype, and whole numbers in float64."""
     if values.dtype in (torch.float32, torch.float64):
@@ -100,7 +126,7 @@ def checked_length(L: int) -> int:
     if length is None:
         raise TypeError(f"L must be an integer, the longest path length, got {shown(L)}")
     if not 0 <= length <= _LONGEST:
-        raise ValueError(f"L must be at least 0 and at most {_LONGEST:,}, the longest path length, got {L}")
+        raise ValueError(f"L must be at least 0 and at most {_LONGEST:,}, the longest path length, got {shown(L)}")
     return length
 
 
@@ -200,7 +226,10 @@ def shown(value: Any) -> str:
     """A value in a message: on one line, and short."""
     if isinstance(value, (Tensor, np.ndarray)) and value.ndim:
         return f"a {type(value).__name__} of shape {tuple(value.shape)} and {value.dtype}"
-    text = " ".join(repr(value).split())
+    try:
+        text = " ".join(repr(value).split())
+    except ValueError:  # an integer of more digits than Python writes out
+        return "an integer of very many digits"
     return text if len(text) <= 80 else text[:79] + "…"
 
 

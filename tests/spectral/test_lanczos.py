@@ -122,3 +122,11 @@ def test_matrices_of_any_layout(layout):
     found = lanczos(M, torch.tensor([1.0, 0.0, 0.0]), 3)
     torch.testing.assert_close(torch.linalg.eigvalsh(found.tridiagonal()), torch.linalg.eigvalsh(H))
     torch.testing.assert_close(eigs(M, 3).values, torch.linalg.eigvalsh(H.double()).flip(0))
+
+
+@pytest.mark.parametrize(("start", "scale"), [(1e-25, 1.0), (1.0, 1e22), (1e25, 1e-22)])
+def test_squares_that_leave_float32(start, scale):
+    D = torch.diag(torch.tensor([3.0, 1.0, 0.0]))
+    found, plain = lanczos(D * scale, torch.ones(3) * start, 2), lanczos(D, torch.ones(3), 2)
+    torch.testing.assert_close(found.alpha / scale, plain.alpha)
+    torch.testing.assert_close(found.Q, plain.Q)

@@ -23,8 +23,13 @@ def settle(environment: MutableMapping[str, str] = os.environ) -> None:
     if not {"OMP_WAIT_POLICY", *_WAITS} & environment.keys():
         environment.update(_WAITS)
     cores = granted()
-    if cores is not None and cores < (os.cpu_count() or 1):
+    if cores is not None and cores < _visible():
         environment.setdefault("OMP_NUM_THREADS", str(cores))
+
+
+def _visible() -> int:
+    """The cores that the process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def granted(root: Path = Path("/sys/fs/cgroup"), own: Path = Path("/proc/self/cgroup")) -> int | None:
@@ -37,7 +42,7 @@ def _quotas(root: Path, own: Path) -> Iterator[float | None]:
     """The quota of each group that the process is in, from its own up to the root, by cgroups 2 or 1."""
     try:
         lines = own.read_text().splitlines()
-    except OSError:
+    except (OSError, ValueError):
         lines = []
     for line in ["0::/", *lines]:
         _, controllers, path = line.split(":", 2)

@@ -56,7 +56,7 @@ def read(folder: Path, name: str) -> RawGraph:
         raise ValueError(f"the files {part('*')} do not belong together: their sizes differ; fetch them again")
     if allx.shape[1] > _MOST_UNUSED + allx.nnz + tx.nnz:
         raise ValueError(f"{part('allx')} has {allx.shape[1]} columns, almost all of them empty; leave those out")
-    if x.shape != (num_train, allx.shape[1]) or (x != allx[:num_train]).nnz:
+    if num_train > len(ally) or x.shape != (num_train, allx.shape[1]) or (x != allx[:num_train]).nnz:
         raise ValueError(f"{part('x')} is not the beginning of {part('allx')}; fetch them again")
     if not np.array_equal(y, ally[:num_train]):
         raise ValueError(f"{part('y')} is not the beginning of {part('ally')}; fetch them again")

@@ -18,7 +18,7 @@ from panconv.csr import CSR, compress, narrow, order_by_column
 from panconv.graph import Adjacency
 from panconv.paths.family import Counts, counts_of, identity
 from panconv.spmm import spmm
-from panconv.validation import checked_count, checked_length, free_bytes
+from panconv.validation import as_integer, checked_length, free_bytes, shown
 from panconv.weights import PathWeights
 
 _SAMPLE = 256  # receivers from which the size of the result is estimated
@@ -50,7 +50,9 @@ class FormedPaths:
         self.adj = Adjacency.of(adj)
         self.L = checked_length(L)
         if memory_limit is not None:
-            checked_count(memory_limit, "memory_limit")
+            size = as_integer(memory_limit)
+            if size is None or size < 1:
+                raise ValueError(f"memory_limit must be an integer of at least 1, in bytes, got {shown(memory_limit)}")
         self.memory_limit = memory_limit
 
     @property
@@ -197,7 +199,9 @@ class FormedTerms:
         if self._scaled is None:
             exponent = self._counts.apart().exponent
             assert exponent is not None
-            scaled = [_row_scaled(G, e) for G, e in zip(self.G, exponent[1:], strict=True)]
+            # Kept, and so for any mode: what is made at inference must serve training later.
+            with torch.inference_mode(False), torch.set_grad_enabled(torch.is_grad_enabled() and self.adj.is_tracked):
+                scaled = [_row_scaled(G, e) for G, e in zip(self.G, exponent[1:], strict=True)]
             self._scaled = FormedTerms(self.adj, scaled, self._counts)
         return self._scaled
 

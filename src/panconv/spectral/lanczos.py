@@ -73,7 +73,7 @@ def lanczos(M: Any, x: Tensor, steps: int) -> Lanczos:
     for step in range(count):
         basis.append(q)
         w = product(q.T.reshape(x.shape)).reshape(start.shape).T
-        scale = torch.maximum(scale, w.detach().norm(dim=1))
+        scale = torch.maximum(scale, _normalized(w.detach(), torch.zeros_like(scale))[1])
         alphas.append((q * w).sum(1))
         if step + 1 < count:
             q, beta = _normalized(basis.orthogonal(basis.orthogonal(w)), 1e3 * torch.finfo(x.dtype).eps * scale)
@@ -172,7 +172,10 @@ def _check_start(x: Tensor, N: int) -> None:
 
 def _normalized(w: Tensor, least: Tensor) -> tuple[Tensor, Tensor]:
     """w / ‖w‖ and ‖w‖ for w (B, N), both 0 where ‖w‖ is at most `least`; no gradient ever divides by 0."""
+    largest = w.detach().abs().amax(1)
+    unit = torch.exp2(largest.where(largest > 0, 1).log2().round())  # squares of w itself may leave the range
+    w = w / unit.unsqueeze(1)
     square = (w * w).sum(1)
-    alive = square > least**2
+    alive = square > (least / unit) ** 2
     norm = square.where(alive, 1.0).sqrt()
-    return (w / norm.unsqueeze(1)).where(alive.unsqueeze(1), 0.0), norm.where(alive, 0.0)
+    return (w / norm.unsqueeze(1)).where(alive.unsqueeze(1), 0.0), (unit * norm).where(alive, 0.0)
