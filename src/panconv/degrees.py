@@ -7,7 +7,7 @@ from torch import Tensor
 
 from panconv.cuda_graph import may_look
 
-_SMALLEST, _LARGEST = 1e-300, 1e300
+SMALLEST, LARGEST = 1e-300, 1e300  # weights, and products of them, that float64 holds to full precision
 
 
 class UnscalableError(ValueError):
@@ -26,7 +26,16 @@ def inverse_degrees(degree: Tensor, bulk: Tensor | None, power: float, name: str
     zero = (degree if bulk is None else bulk) == 0
     if bulk is not None and may_look():
         _check(degree.detach(), bulk, name)
-    return (degree.masked_fill(zero, 1) ** power).masked_fill(zero, 0)
+    return inverse(degree, -power, zero)
+
+
+def inverse(v: Tensor, power: float, zero: Tensor | None = None) -> Tensor:
+    """v^−power, where 1/0 is 0; which are 0 may be known better than by v."""
+    zero = v == 0 if zero is None else zero
+    v = v.masked_fill(zero, 1)
+    exponent = v.detach().log2().round()  # a power of v itself is beyond float64 in the derivatives of a root
+    root = (v * torch.exp2(-exponent)) ** -power * torch.exp2(-power * exponent)
+    return root.masked_fill(zero, 0)
 
 
 def checked_bounds(value: Tensor, row: Tensor, N: int) -> tuple[float, float, bool, bool]:
@@ -38,11 +47,11 @@ def checked_bounds(value: Tensor, row: Tensor, N: int) -> tuple[float, float, bo
     sums = size.new_zeros(N).index_add(0, row, size)
     least = size.where(size > 0, torch.inf).min()
     known = torch.stack([sums.max(), least, (value < 0).any().double(), (value > 0).all().double()]).tolist()
-    if not known[0] <= _LARGEST or known[1] < _SMALLEST:
-        which = f"is as small as {known[1]:.3g}" if known[0] <= _LARGEST else f"adds up to {known[0]:.3g} at a node"
+    if not known[0] <= LARGEST or known[1] < SMALLEST:
+        which = f"is as small as {known[1]:.3g}" if known[0] <= LARGEST else f"adds up to {known[0]:.3g} at a node"
         raise ValueError(
-            f"edge_weight {which}: multiply all weights by a common factor, so that each sum is at most {_LARGEST:g} "
-            f"and each weight that is not 0 at least {_SMALLEST:g}"
+            f"edge_weight {which}: multiply all weights by a common factor, so that each sum is at most {LARGEST:g} "
+            f"and each weight that is not 0 at least {SMALLEST:g}"
         )
     return known[0], known[1], bool(known[2]), bool(known[3])
 

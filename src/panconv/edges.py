@@ -160,6 +160,7 @@ def checked_weights(edge_weight: Any, num_edges: int) -> Tensor:
 
 
 def check_entries(value: Any, num_entries: int) -> None:
+    """Refuses what is not one number per entry of a matrix, or None for ones."""
     if value is None:
         return
     if not isinstance(value, Tensor) or value.dtype not in (torch.float32, torch.float64):

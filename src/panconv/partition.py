@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from panconv.cuda_graph import may_look
-from panconv.degrees import UnscalableError
+from panconv.degrees import UnscalableError, inverse
 from panconv.graph import Adjacency
 from panconv.paths.family import Counts, Weighing
 from panconv.weights import LOG_2, MOST
@@ -95,15 +95,6 @@ def _check(z: Tensor, terms: Tensor, lengths: int) -> None:
             f"the partition function Z {'is negative' if negative else 'cancels to 0'} at node {where[0]}: negative "
             "edge weights or path weights outweigh the positive ones"
         )
-
-
-def inverse(v: Tensor, power: float) -> Tensor:
-    """v^−power, where 1/0 is 0."""
-    empty = v == 0
-    v = v.masked_fill(empty, 1)
-    exponent = v.detach().log2().round()  # a power of v itself is beyond float64 in the derivatives of a root
-    root = (v * torch.exp2(-exponent)) ** -power * torch.exp2(-power * exponent)
-    return root.masked_fill(empty, 0)
 
 
 def finite(log: Tensor) -> Tensor:

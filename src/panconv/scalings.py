@@ -15,9 +15,9 @@ import torch
 from torch import Tensor
 
 from panconv.cuda_graph import may_look
-from panconv.degrees import UnscalableError
+from panconv.degrees import UnscalableError, inverse
 from panconv.graph import Adjacency
-from panconv.partition import EPS, inverse, match, may_vanish, partition
+from panconv.partition import EPS, match, may_vanish, partition
 from panconv.paths.family import WIDEST, Counts, Weighing
 from panconv.weights import LOG_2
 

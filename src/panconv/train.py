@@ -211,7 +211,7 @@ def _checked(
     _check_fit(model, x.size(1), y[torch.stack([m.reshape(N, -1).any(1) for m in masks]).any(0)])
     dtype = next(p.dtype for p in reversed(list(model.parameters())))
     cast = x.to(dtype)
-    if x.dtype == torch.float64 != dtype and _largest(cast.double() - x):
+    if x.dtype == torch.float64 != dtype and not torch.equal(_stored(cast).double(), _stored(x)):
         raise ValueError(
             f"data.x is float64 and would be rounded to the model's {dtype}: round it yourself, data.x = "
             "data.x.float(), or train in float64, model.double()"
@@ -223,9 +223,8 @@ def _checked(
     return features, adj, y.to(device).long(), [mask.to(device) for mask in masks]
 
 
-def _largest(x: Tensor) -> float:
-    stored = x if x.layout == torch.strided else x.to_sparse_coo().coalesce().values()
-    return float(stored.abs().max()) if stored.numel() else 0.0
+def _stored(x: Tensor) -> Tensor:
+    return x if x.layout == torch.strided else x.to_sparse_csr().values()
 
 
 def _check_disjoint(train: Tensor, val: Tensor, test: Tensor) -> None:
@@ -257,8 +256,7 @@ def _checked_parts(data: Any) -> tuple[Tensor, Tensor]:
     check_real(x, "data.x")
     for name in ("x", "y", *_MASKS):
         check_values(getattr(data, name), f"data.{name}")
-    stored = x.to_sparse_csr().values() if x.layout != torch.strided else x
-    if not bool(torch.isfinite(stored).all()):
+    if not bool(torch.isfinite(_stored(x)).all()):
         raise ValueError("data.x holds NaN or infinite features: mend or remove them")
     if y.shape != (x.size(0),) or y.dtype not in INTEGERS:
         raise ValueError(

@@ -51,9 +51,8 @@ def checked_dtype(dtype: Any) -> torch.dtype:
 
 def checked_device(device: Any, meta: bool = False) -> torch.device:
     """A device from its name; the one that holds no numbers where that is asked for."""
-    found = None
     try:
-        found = torch.device(device)
+        found: torch.device | None = torch.device(device)
         torch.empty(0, device=found)
     except (TypeError, ValueError, RuntimeError, AssertionError, NotImplementedError):
         found = None
@@ -75,21 +74,22 @@ def check_real(values: Tensor, name: str) -> None:
 
 
 def check_sparse(matrix: Tensor, name: str) -> None:
-    """Refuses a sparse tensor whose indices point outside of it, which torch does not look for, and one of blocks."""
+    """Refuses a sparse tensor whose indices point outside of it, for which torch does not look.
+
+    Likewise one whose entries are not numbers but tensors.
+    """
     if matrix.dense_dim():
         raise ValueError(f"{name} must hold a number per entry, got entries of {matrix.dense_dim()} dimensions")
-    plain = matrix.detach()
+    plain, sound = matrix.detach(), True
     if plain.layout == torch.sparse_coo:
-        index, sizes, sound = plain._indices(), plain.shape, True
+        index, sizes = plain._indices(), tuple(plain.shape)
     else:
         rows = plain.layout in (torch.sparse_csr, torch.sparse_bsr)
-        ends, index = (
-            (plain.crow_indices(), plain.col_indices()) if rows else (plain.ccol_indices(), plain.row_indices())
-        )
-        sizes = plain.shape[1:] if rows else plain.shape[:1]
-        first, last = int(ends[0]), int(ends[-1])
-        sound = (first, last) == (0, index.numel()) and bool((ends.diff() >= 0).all())
-        index = index.unsqueeze(0)
+        ends = plain.crow_indices() if rows else plain.ccol_indices()
+        index = (plain.col_indices() if rows else plain.row_indices()).unsqueeze(0)
+        block = plain.values().shape[1:] or (1, 1)  # of BSR and BSC
+        sizes = (plain.shape[1] // block[1] if rows else plain.shape[0] // block[0],)
+        sound = (int(ends[0]), int(ends[-1])) == (0, index.numel()) and bool((ends.diff() >= 0).all())
     if index.numel():
         sound = sound and int(index.min()) >= 0
         sound = sound and all(int(i.max()) < size for i, size in zip(index, sizes, strict=True))
@@ -130,11 +130,11 @@ def checked_length(L: int) -> int:
     return length
 
 
-def checked_count(value: int, name: str, least: int = 1) -> int:
-    """The value itself, if it is an integer of at least 1, or `least`."""
+def checked_count(value: int, name: str, least: int = 1, most: int | None = _MOST) -> int:
+    """The value itself, if it is an integer of at least 1, or `least`, and at most `most`, if there is one."""
     count = as_integer(value)
-    if count is None or not least <= count <= _MOST:
-        bound = "" if count is None or count < least else f" and at most {_MOST:,}"
+    if count is None or count < least or (most is not None and count > most):
+        bound = "" if count is None or count < least else f" and at most {most:,}"
         raise ValueError(f"{name} must be an integer of at least {least}{bound}, got {shown(value)}")
     return count
 

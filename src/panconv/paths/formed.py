@@ -15,10 +15,11 @@ from torch import Tensor
 from tqdm import tqdm
 
 from panconv.csr import CSR, compress, narrow, order_by_column
+from panconv.degrees import LARGEST, SMALLEST
 from panconv.graph import Adjacency
 from panconv.paths.family import Counts, counts_of, identity
 from panconv.spmm import spmm
-from panconv.validation import as_integer, checked_length, free_bytes, shown
+from panconv.validation import checked_count, checked_length, free_bytes
 from panconv.weights import PathWeights
 
 _SAMPLE = 256  # receivers from which the size of the result is estimated
@@ -27,7 +28,6 @@ _BYTES_AN_EXTENSION = 64  # node, value, key, and what sorting them takes; a nod
 _BYTES_AN_ENTRY = 40  # column and value, twice while blocks are joined, and the copy in x's dtype
 _SHARE_OF_MEMORY = 0.75
 
-_SMALLEST, _LARGEST = 1e-300, 1e300  # products of weights that float64 holds to full precision
 
 # Row (from 0 in its block), column, value; of a graph with negative weights (…, 2): the value, and without its signs.
 Entries = tuple[Tensor, Tensor, Tensor]
@@ -50,9 +50,7 @@ class FormedPaths:
         self.adj = Adjacency.of(adj)
         self.L = checked_length(L)
         if memory_limit is not None:
-            size = as_integer(memory_limit)
-            if size is None or size < 1:
-                raise ValueError(f"memory_limit must be an integer of at least 1, in bytes, got {shown(memory_limit)}")
+            checked_count(memory_limit, "memory_limit", most=None)
         self.memory_limit = memory_limit
 
     @property
@@ -127,10 +125,10 @@ class FormedPaths:
         """Refuses paths whose weight float64 does not hold: they would count as none, or as infinitely many."""
         for _, _, value in part:
             size = value.detach()[..., -1].abs() if value.dim() == 2 else value.detach()
-            if bool(((size < _SMALLEST) | (size > _LARGEST)).any()):
+            if bool(((size < SMALLEST) | (size > LARGEST)).any()):
                 raise ValueError(
-                    f"{self.name} paths up to L = {self.L} multiply edge weights to less than {_SMALLEST:g} or more "
-                    f"than {_LARGEST:g}: use a smaller L, or divide edge_weight by a common factor"
+                    f"{self.name} paths up to L = {self.L} multiply edge weights to less than {SMALLEST:g} or more "
+                    f"than {LARGEST:g}: use a smaller L, or divide edge_weight by a common factor"
                 )
 
     def _check_memory(self, edges: CSR, walks: Tensor) -> None:
