@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from campaign.levels import DIFFERENTIABLE, SIGNED, Levels, Pair, draw
+from campaign.levels import DIFFERENTIABLE, Levels, Pair, draw
 from campaign.problem import Array, Problem
 from campaign.topology import edge_weights, edges_of
 
@@ -40,8 +40,10 @@ class Case:
 
     @property
     def signed(self) -> bool:
-        """Whether it is of the strata in which numbers may cancel."""
-        return self.levels["edge weights"] in SIGNED or self.levels["weights"] in ("fixed, negative", "free")
+        """Whether numbers may cancel in it."""
+        edge, path = self.problem.edge_weight, self.problem.weights
+        minus = self.problem.kind == "free" or (self.problem.kind == "fixed" and bool((path < 0).any()))
+        return minus or (edge is not None and bool((edge < 0).any()))
 
     def with_problem(self, **changes: object) -> Case:
         return replace(self, problem=replace(self.problem, **changes))  # type: ignore[arg-type]
@@ -57,8 +59,6 @@ def case(seed: int, index: int) -> Case:
     method, S = int(levels["method"]), 2 if levels["trials"] == "S" else None
     x = features(rng, levels, (N, *([] if S is None else [S]), int(rng.integers(1, 3))))
     given = levels["given as"]
-    if levels["quantity"] in ("dw", "double") and levels["dtype"] == "float64" and given == "float32":
-        given = "float64"  # a gradient is rounded to its parameter's dtype: the bound is that of the features
     alpha = float(rng.choice([1.0, 1.0, 2.0, 1.5])) if kind == "power-law" else 1.0
     if levels["family"] == "effective" and (L > 7 or levels["quantity"] in ("dedge", "double")):
         alpha = 1.0  # by levels of length no gradient reaches the edges, and no graph is this small

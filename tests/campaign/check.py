@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import traceback
 from pathlib import Path
 from typing import NamedTuple
@@ -17,8 +18,8 @@ from campaign.problem import Array, Problem
 RIGHT, REFUSED = "right", "refused as predicted"
 ILL, RANGE = "ill-conditioned", "out of range"
 WRONG, NAN, UNCLEAR = "wrong", "NaN", "unclear exception"
-REFUSED_WRONGLY, NOT_REFUSED = "refused wrongly", "not refused"
-PASSED, FAILED = (RIGHT, REFUSED, ILL, RANGE), (WRONG, NAN, UNCLEAR, REFUSED_WRONGLY, NOT_REFUSED)
+REFUSED_WRONGLY, NOT_REFUSED, OTHERWISE = "refused wrongly", "not refused", "refused for another reason"
+PASSED, FAILED = (RIGHT, REFUSED, ILL, RANGE), (WRONG, NAN, UNCLEAR, REFUSED_WRONGLY, NOT_REFUSED, OTHERWISE)
 WORST_KAPPA = {"float64": 1e6, "float32": 1e3, "float16": 1e3, "bfloat16": 1e3}
 PACKAGE = str(Path(panconv.__file__).parent)
 
@@ -27,6 +28,7 @@ class Verdict(NamedTuple):
     outcome: str
     detail: str = ""
     ratio: float = math.nan  # the error over the bound, where a value was compared
+    either: bool = False  # whether the oracle allows both a value and a refusal
 
 
 class Refusal(NamedTuple):
@@ -53,20 +55,30 @@ def verdict(case: Case, device: str = "cpu", compiled: bool = False) -> Verdict:
 def judged(problem: Problem, found: Array | Refusal) -> Verdict:
     prediction = oracle.predicted(problem)
     if isinstance(found, Refusal):
-        said = f"{type(found.error).__name__}: {found.error}".split("\n")[0][:300]
-        if not found.clear:
-            return Verdict(UNCLEAR, said)
-        return Verdict(REFUSED_WRONGLY if prediction.outcome == "value" else REFUSED, said)
-    if prediction.outcome == "refused":
-        return Verdict(NOT_REFUSED, f"a refusal was due: {prediction.reason}")
-    return compared(problem, found, oracle.answer(problem))
+        verdict = _of_refusal(problem, found, prediction)
+    elif prediction.outcome == "refused":
+        verdict = Verdict(NOT_REFUSED, f"a refusal was due: {prediction.reason}")
+    else:
+        verdict = compared(problem, found, oracle.answer(problem))
+    return verdict._replace(either=prediction.outcome == "either")
+
+
+def _of_refusal(problem: Problem, found: Refusal, prediction: oracle.Prediction) -> Verdict:
+    said = f"{type(found.error).__name__}: {found.error}".split("\n")[0][:300]
+    if not found.clear:
+        return Verdict(UNCLEAR, said)
+    if prediction.outcome == "value":
+        return Verdict(REFUSED_WRONGLY, said)
+    reasons = oracle.may_refuse_for(problem)
+    if not any(re.search(oracle.SPEAKS_OF[reason], said) for reason in reasons):
+        return Verdict(OTHERWISE, f"{said} (for {', '.join(reasons)})")
+    return Verdict(REFUSED, said)
 
 
 def compared(problem: Problem, found: Array, answer: oracle.Answer) -> Verdict:
     """A value against the oracle's."""
     if found.shape != answer.value.shape:
         return Verdict(WRONG, f"shape {found.shape}, not {answer.value.shape}")
-    ill = not answer.kappa <= WORST_KAPPA[_coarsest(problem)]
     if np.isnan(found).any():
         # Of sums that float64 does not hold the difference is that of two infinities.
         beyond = not (answer.magnitude[np.isnan(found)] <= oracle.LARGEST_OF["float64"]).any()
@@ -79,13 +91,18 @@ def compared(problem: Problem, found: Array, answer: oracle.Answer) -> Verdict:
         error = np.where(in_range, abs(found - answer.value), 0)
         ratio = np.where(in_range & (error > 0), error / bound, 0)
     worst = float(ratio.max(initial=0)) if not np.isnan(ratio).any() else math.inf
-    if ill:
+    if is_ill(problem, answer):
         return Verdict(ILL, f"κ = {answer.kappa:.1e}", worst)
     if worst > 1:
         at = np.unravel_index(int(np.nan_to_num(ratio, nan=np.inf).argmax()), ratio.shape)
         said = f"{float(found[at]):.10g} for {float(answer.value[at]):.10g} ± {float(bound[at]):.1e}"
         return Verdict(WRONG, f"at {tuple(int(i) for i in at)}: {said}, {worst:.3g} times the bound", worst)
     return Verdict(RIGHT if in_range.all() else RANGE, "", worst)
+
+
+def is_ill(problem: Problem, answer: oracle.Answer) -> bool:
+    """Whether so much cancels that nothing can be asked of the result."""
+    return not answer.kappa <= WORST_KAPPA[_coarsest(problem)]
 
 
 def _may_overflow(problem: Problem, answer: oracle.Answer) -> bool:

@@ -12,6 +12,7 @@ from campaign.hyperdual import LD, Array, Number, exponents, joined, power_of_2
 
 _DEAD = -(10**12)  # the exponent of 0
 MOST_LEVELS = 2048
+ROUNDING = 1e-16
 
 
 class Paths(NamedTuple):
@@ -86,17 +87,19 @@ def _growth(N: int, n: int) -> tuple[Array, Array]:
     return np.array(before), np.array([[k in t for k in range(N)] for t in sets])
 
 
-def levels(length: Array, L: int, apart: float = 0.0) -> tuple[Paths, Array] | None:
+def levels(length: Array, L: int, share: float = ROUNDING) -> tuple[Paths, Array] | None:
     """The number of walks of up to L steps by their length l = Σ 1/w, and those lengths; None if they are too many.
 
     Args:
         length: 1/w of each edge, (N, N); inf where there is none.
         L: the largest number of steps.
-        apart: lengths that differ by less are counted as one, but not added up as one.
+        share: lengths that differ by less than this share are counted as one, but not added up as one.
     """
     N = len(length)
-    steps = distinct(length[np.isfinite(length)])[0]
-    edges = (abs(length - steps[:, None, None]) <= 1e-15 * steps[:, None, None]).astype(LD)
+    joined = np.isfinite(length)
+    steps, group = distinct(length[joined])
+    edges = np.zeros((len(steps), N, N), LD)
+    edges[(group, *np.nonzero(joined))] = 1
     at, Y = np.zeros(1, LD), np.eye(N, dtype=LD)[None]
     all_at, all_Y = at, Y
     for _ in range(L):
@@ -104,7 +107,7 @@ def levels(length: Array, L: int, apart: float = 0.0) -> tuple[Paths, Array] | N
         if not len(step):
             break
         at, group = distinct(steps[step] + at[level])
-        if len(distinct(np.concatenate([all_at, at]), apart)[0]) > MOST_LEVELS:
+        if len(distinct(np.concatenate([all_at, at]), share)[0]) > MOST_LEVELS:
             return None
         Y = _grouped(edges[step] @ Y[level], group)
         all_at, group = distinct(np.concatenate([all_at, at]))
@@ -112,11 +115,11 @@ def levels(length: Array, L: int, apart: float = 0.0) -> tuple[Paths, Array] | N
     return _normalised(Number.exact(all_Y)), all_at
 
 
-def distinct(lengths: Array, apart: float = 0.0) -> tuple[Array, Array]:
-    """Lengths that differ by more than their rounding (or than `apart`), ascending, and to which each one belongs."""
+def distinct(lengths: Array, share: float = ROUNDING) -> tuple[Array, Array]:
+    """Lengths that differ by more than a share of themselves, ascending, and to which each one belongs."""
     order = np.argsort(lengths, kind="stable")
     ordered = lengths[order]
-    new = np.diff(ordered) > np.maximum(apart, LD(1e-16) * ordered[1:])
+    new = np.diff(ordered) > LD(share) * ordered[1:]
     group = np.empty(len(lengths), np.int64)
     group[order] = np.concatenate([[0], np.cumsum(new)])[: len(lengths)]
     return ordered[np.concatenate([[True], new])[: len(lengths)]], group

@@ -201,6 +201,8 @@ def _choices(factor: str, L: str, barred: frozenset[str]) -> tuple[list[str], li
 
 def _barred_by_three(factor: str, levels: Levels) -> Iterator[str]:
     """Levels that no pair forbids, but three together: too dear, or without meaning."""
+    if factor == "given as" and levels["quantity"] in ("dw", "double") and levels["dtype"] == "float64":
+        yield "float32"  # a gradient is rounded to its parameter's dtype, and the bound is that of the features
     if factor not in ("quantity", "container"):
         return
     fixed = levels.get("weights", "").startswith("fixed")

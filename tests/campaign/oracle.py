@@ -47,6 +47,21 @@ class Prediction(NamedTuple):
     reason: str = ""
 
 
+# What a message must speak of for the refusal to be for that reason.
+SPEAKS_OF = {
+    "free": r"may change sign|may drive",
+    "effective": r"effective length|a length 1/w|sorts walks by length|base must be A",
+    "levels": r"effective length",
+    "trials": r"one trial",
+    "overflow": r"adds up to|must be finite|leave the range|multiply edge weights",
+    "degree": r"row of [AÂ]",
+    "D_n": r"paths of length",
+    "Z": r"partition function Z",
+    "growth": r"overflow|leave the range|too long",
+    "span": r"span",
+}
+
+
 class Answer(NamedTuple):
     value: Array
     magnitude: Array
@@ -137,6 +152,17 @@ def predicted(problem: Problem) -> Prediction:
     return Prediction("either", either) if either else Prediction("value")
 
 
+@np.errstate(all="ignore")
+def may_refuse_for(problem: Problem) -> list[str]:
+    """All reasons for which a problem may be refused, of which the first that is met will do."""
+    found = []
+    try:
+        found += [reason for reason, refused, doubtful in _doubts(problem) if refused or doubtful]
+    except Refused as refusal:
+        found.append(str(refusal))
+    return found
+
+
 def _doubts(problem: Problem) -> Iterator[tuple[str, bool, bool]]:
     """Each reason to refuse, whether it is one here, and whether it may be one."""
     _, per_length, overall = METHODS[problem.method]
@@ -148,7 +174,10 @@ def _doubts(problem: Problem) -> Iterator[tuple[str, bool, bool]]:
         sender, receiver = problem.edges
         sorted_by_length = problem.alpha != 1 and "edge" in [name for name, _ in problem.directions]
         unfit = overall is None or problem.method == 7 or not power_law or not one_trial or sorted_by_length
-        yield "effective", unfit or bool((A.value()[receiver, sender] <= 0).any()), False
+        unfit = unfit or bool((A.value()[receiver, sender] <= 0).any())
+        yield "effective", unfit, False
+        if unfit:
+            return  # there is no M to ask further
         if problem.alpha != 1 and problem.num_nodes:
             yield from _too_many_levels(problem)
     if problem.num_nodes == 0:

@@ -25,6 +25,7 @@ from campaign.cases import Case, case, levels_of
 from campaign.levels import draw
 from campaign.tally import PLACES, Tally
 
+MOST = 1000  # failures that a shard lists
 SHOWN = 3  # failures of one kind that a shard shrinks and prints
 COMPILED = ("M", "M.T", "dx", "dw", "dedge")  # there is no second derivative of compiled code
 
@@ -32,13 +33,13 @@ COMPILED = ("M", "M.T", "dx", "dw", "dedge")  # there is no second derivative of
 def one(made: Case, tally: Tally, device: str, compiled: bool) -> list[tuple[str, str]]:
     """Runs a case and one law on it; what failed, and how."""
     verdict = check.verdict(made, device, compiled)
-    tally.add(made, verdict.outcome)
+    tally.add(made, verdict.outcome, verdict.either)
     failed = [(verdict.outcome, verdict.detail)] if verdict.outcome in check.FAILED else []
     if verdict.outcome == check.RIGHT and not compiled and made.index % 5 == 0:
         name = laws.NAMES[made.index // 5 % len(laws.NAMES)]
         found = laws.broken(made, name, device)
         if found is not None:
-            tally.add_law(name, found is True)
+            tally.add_law(made, name, found is True)
         if isinstance(found, str):
             failed.append((name, found))
     return failed
@@ -61,9 +62,12 @@ def shard(options: dict[str, Any]) -> dict[str, Any]:
     torch.set_num_threads(1)
     device, compiled = options["device"], options["compiled"]
     tally, shown, start = Tally(), Counter[str](), time.perf_counter()
-    for index in range(options["first"], options["end"], options["step"]):
+    indices = range(options["first"], options["end"], options["step"])
+    tally.asked = len(indices)
+    for index in indices:
         if time.perf_counter() - start > options["seconds"]:
             break
+        tally.seen += 1
         if not options["shortest"] <= int(levels_of(options["seed"], index)["L"]) <= options["longest"]:
             continue
         made = case(options["seed"], index)
@@ -79,7 +83,8 @@ def shard(options: dict[str, Any]) -> dict[str, Any]:
                 line += f"\n    shrunk: {shrink.described(smallest(made, kind, device, compiled))}"
             tally.failures.append(line)
     tally.seconds = time.perf_counter() - start
-    del tally.failures[1000:]
+    if (left := len(tally.failures) - MOST) > 0:
+        tally.failures[MOST:] = [f"… and {left:,} failures that are not listed"]
     return tally.to_json()
 
 
@@ -148,7 +153,7 @@ def main(cases: int = 20_000, seed: int = 1, **options: Any) -> Tally:
     for part in parts:
         total.merge(Tally.from_json(part))
     total.seconds = time.perf_counter() - start
-    total.about = {"seed": seed, "device": common["device"]}
+    total.about = {"seed": [seed], "device": [common["device"]]}
     return total
 
 

@@ -68,12 +68,13 @@ class Subject:
         else:
             (second,) = self.problem.directions
         name, d = second
-        with np.errstate(invalid="ignore"):  # a NaN is for the verdict
-            along, gradient = _laid(name, d), _array(_gradient(s, inputs[name]))
-            if np.isinf(gradient[along != 0]).any() and not np.isnan(gradient).any():
-                return np.asarray(np.inf, LD)  # beyond the dtype of the edge weights: two such may have either sign
-            # Along a direction that it has no part in, an infinite gradient is nothing.
-            return np.asarray(np.where(along == 0, 0, gradient * along).sum())
+        along, gradient = _laid(name, d), _array(_gradient(s, inputs[name]))
+        if np.isnan(gradient).any():
+            return np.asarray(np.nan, LD)  # in whatever entry: it is for the verdict
+        if np.isinf(gradient[along != 0]).any():
+            return np.asarray(np.inf, LD)  # beyond the dtype of the edge weights: two such may have either sign
+        # Along a direction that it has no part in, an infinite gradient is nothing.
+        return np.asarray((gradient[along != 0] * along[along != 0]).sum(), LD)
 
     def _apply(self, M: Any, x: Tensor) -> Tensor:
         if not self.compiled:

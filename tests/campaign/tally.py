@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from campaign.cases import Case
-from campaign.check import FAILED, ILL, PASSED, RIGHT
+from campaign.check import FAILED, ILL, PASSED, REFUSED, RIGHT
+from campaign.laws import NAMES
 from campaign.levels import COSTLY, FACTORS, LEGAL, MUST_REFUSE, Pair
 from campaign.problem import Array
 
@@ -23,6 +24,7 @@ PLACES = {(f, a): i for i, (f, a) in enumerate((f, a) for f in FACTORS for a in 
 ENOUGH = 3000  # cases for each legal pair, in a full run of FULL cases
 FULL = 1_000_000
 MOST_ILL = 0.01
+BROKEN = "broken law"
 START, END = "<!-- tally -->", "<!-- end of tally -->"
 
 
@@ -31,6 +33,8 @@ class Tally:
 
     def __init__(self) -> None:
         self.cases, self.seconds = 0, 0.0
+        self.asked, self.seen = 0, 0  # indices that were to be looked at, and that were before the time was up
+        self.either = 0  # cases in which both a value and a refusal are right
         self.outcomes: Counter[str] = Counter()
         self.unsigned: Counter[str] = Counter()  # outside the strata in which numbers may cancel
         self.levels: dict[str, Counter[str]] = {}
@@ -39,16 +43,17 @@ class Tally:
         self.refused: Counter[str] = Counter()
         self.laws: dict[str, Counter[str]] = {}
         self.failures: list[str] = []
-        self.about: dict[str, Any] = {}
+        self.about: dict[str, list[Any]] = {}  # the seeds and devices of the runs that were added up
 
-    def add(self, case: Case, outcome: str) -> None:
+    def add(self, case: Case, outcome: str, either: bool = False) -> None:
         """Counts a case; a block-diagonal one is one case."""
         self.cases += 1
+        self.either += either
         self.outcomes[outcome] += 1
         if not case.signed:
             self.unsigned[outcome] += 1
         if case.refused is not None:
-            self.refused["|".join(case.refused)] += 1
+            self.refused["|".join(case.refused)] += outcome == REFUSED
             return
         for level in case.levels.items():
             self.levels.setdefault("|".join(level), Counter())[outcome] += 1
@@ -57,11 +62,14 @@ class Tally:
         if outcome == RIGHT:
             self.right[np.ix_(at, at)] += 1
 
-    def add_law(self, name: str, held: bool) -> None:
+    def add_law(self, case: Case, name: str, held: bool) -> None:
         self.laws.setdefault(name, Counter())["held" if held else "broken"] += 1
+        for level in case.levels.items() if not held else ():
+            self.levels.setdefault("|".join(level), Counter())[BROKEN] += 1
 
     def merge(self, other: Tally) -> Tally:
-        self.cases += other.cases
+        for number in ("cases", "asked", "seen", "either"):
+            setattr(self, number, getattr(self, number) + getattr(other, number))
         self.seconds = max(self.seconds, other.seconds)
         for counter in ("outcomes", "unsigned", "refused"):
             getattr(self, counter).update(getattr(other, counter))
@@ -70,7 +78,9 @@ class Tally:
                 mine.setdefault(key, Counter()).update(counts)
         self.pairs, self.right = self.pairs + other.pairs, self.right + other.right
         self.failures += other.failures
-        self.about = {**other.about, **self.about}
+        for key, value in other.about.items():
+            self.about.setdefault(key, [])
+            self.about[key] += [one for one in value if one not in self.about[key]]
         return self
 
     # ------------------------------------------------------------------ what it says
@@ -96,9 +106,15 @@ class Tally:
     def complaints(self) -> list[str]:
         """Why the run is no proof; empty where it is one."""
         found = [f"{self.failed} failures"] if self.failed else []
+        if not self.cases:
+            found.append("no case was run")
+        if self.seen < self.asked:
+            found.append(f"the time was up after {self.seen:,} of {self.asked:,} cases that were asked for")
+        if self.cases >= 20_000 and self.laws:
+            found += [f"the law {name!r} was never met" for name in NAMES if name not in self.laws]
         if self.cases >= 2000 and self.share_ill > MOST_ILL:
             found.append(f"{self.share_ill:.2%} of the cases outside the signed strata are ill-conditioned")
-        if self.cases >= FULL:
+        if self.asked >= FULL:
             for count, pair in (self.rarest(), self.rarest_refusal()):
                 if count < ENOUGH:
                     found.append(f"{count} cases of {pair}, fewer than {ENOUGH}")
@@ -113,7 +129,8 @@ class Tally:
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Tally:
         tally = cls()
-        tally.__dict__.update({key: data[key] for key in ("cases", "seconds", "failures", "about")})
+        numbers = ("cases", "asked", "seen", "either", "seconds")
+        tally.__dict__.update({key: data[key] for key in (*numbers, "failures", "about")})
         for key in ("outcomes", "unsigned", "refused"):
             setattr(tally, key, Counter(data[key]))
         tally.levels = {key: Counter(counts) for key, counts in data["levels"].items()}
@@ -130,18 +147,20 @@ class Tally:
         lines.append(f"rarest of {len(LEGAL):,} legal pairs: {fewest:,} cases of {_named(pair)}")
         lines.append(f"rarest among those compared with a value: {right:,} of {_named(other)}")
         lines.append(f"ill-conditioned outside the signed strata: {self.share_ill:.2%}")
+        lines.append(f"value or refusal, both right: {self.either / max(1, self.cases):.2%}")
         return "\n".join(lines)
 
     def markdown(self) -> str:
         """The tables of docs/reliability.md."""
-        run = ", ".join(f"{key} {value}" for key, value in self.about.items())
+        run = ", ".join(f"{key} {' and '.join(map(str, value))}" for key, value in self.about.items())
         lines = [f"{self.cases:,} cases ({run}).", "", "| outcome | cases |", "|---|---|"]
         lines += [f"| {name} | {self.outcomes[name]:,} |" for name in (*PASSED, *FAILED)]
         lines += ["", f"Ill-conditioned outside the signed strata: {self.share_ill:.2%}.", ""]
+        lines += [f"So near a threshold that a value and a refusal are both right: {self.either / self.cases:.2%}.", ""]
         lines += ["| law | held | broken |", "|---|---|---|"]
         lines += [f"| {name} | {c['held']:,} | {c['broken']:,} |" for name, c in sorted(self.laws.items())]
         lines += ["", *self._about_pairs(), ""]
-        lines += ["| factor | level | cases | right | refused | failures | bound on the rate of failure, 3/n |"]
+        lines += ["| factor | level | cases | right | refused | failures | 3/(right + refused) |"]
         lines += ["|---|---|---|---|---|---|---|"]
         for factor, names in FACTORS.items():
             lines += [self._row(factor, name) for name in names]
@@ -159,9 +178,11 @@ class Tally:
 
     def _row(self, factor: str, name: str) -> str:
         counts = self.levels.get(f"{factor}|{name}", Counter())
-        n, failures = sum(counts.values()), sum(counts[outcome] for outcome in FAILED)
-        bound = f"{3 / n:.1e}" if n and not failures else "—"
-        return f"| {factor} | {name} | {n:,} | {counts[RIGHT]:,} | {counts[PASSED[1]]:,} | {failures:,} | {bound} |"
+        n = sum(counts.values()) - counts[BROKEN]
+        failures = sum(counts[outcome] for outcome in (*FAILED, BROKEN))
+        judged = counts[RIGHT] + counts[REFUSED]
+        bound = f"{3 / judged:.1e}" if judged and not failures else "—"
+        return f"| {factor} | {name} | {n:,} | {counts[RIGHT]:,} | {counts[REFUSED]:,} | {failures:,} | {bound} |"
 
 
 def _named(pair: Pair) -> str:
@@ -184,7 +205,7 @@ def main(argv: list[str] | None = None) -> None:
     total = Tally()
     for file in options.files:
         total.merge(Tally.from_json(json.loads(file.read_text(encoding="utf-8"))))
-    print(total.summary())
+    print(total.summary(), *total.failures[:20], *total.complaints(), sep="\n")
     if options.write:
         write(options.write, total)
 

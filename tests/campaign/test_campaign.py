@@ -6,10 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
+from scipy.sparse.csgraph import connected_components
 
-from campaign import check, laws, mutants, run, shrink, tally
+from campaign import check, laws, mutants, oracle, run, shrink, tally
 from campaign.cases import LD, Case, case
-from campaign.levels import FACTORS, LEGAL, MUST_REFUSE, draw
+from campaign.levels import FACTORS, LEGAL, MUST_REFUSE, SIGNED, draw
 from campaign.problem import Problem
 
 SAMPLE, PARTS, SEED = 3000, 6, 20261
@@ -32,6 +34,35 @@ def test_a_case_is_a_pure_function_of_seed_and_index():
     assert a.levels == b.levels
     assert shrink.described(a) == shrink.described(b)
     assert shrink.described(a) != shrink.described(case(3, 18))
+
+
+def test_a_case_is_what_its_levels_say():
+    for index in range(1500):
+        made = case(4, index)
+        levels, p = made.levels, made.problem
+        joined = np.zeros((p.num_nodes, p.num_nodes), bool)
+        joined[p.edges[1], p.edges[0]] = True
+        mirrored = np.array_equal(joined, joined.T)
+        assert mirrored == (levels["direction"] == "symmetric") or _told_apart(p)
+        if levels["direction"] == "one-way":
+            assert not (joined & joined.T & ~np.eye(len(joined), dtype=bool)).any()
+        if levels["graph"] == "disconnected":
+            assert connected_components(joined, directed=False)[0] > 1
+        if levels["graph"] == "isolated nodes":
+            assert (~joined.any(0) & ~joined.any(1)).any()
+        if levels["edge weights"] in SIGNED:
+            assert (p.edge_weight < 0).any()
+        if levels["edge weights"] == "zeros":
+            assert (p.edge_weight == 0).any()
+        assert made.given == levels["given as"]
+        assert made.refused is None or oracle.predicted(p).outcome == "refused"
+
+
+def _told_apart(p):
+    """Whether an edge weighs another than its way back."""
+    weight = np.zeros((p.num_nodes, p.num_nodes))
+    np.add.at(weight, (p.edges[1], p.edges[0]), p.edge_weight)
+    return not np.array_equal(weight, weight.T)
 
 
 def test_levels_are_drawn_in_legal_pairs_alone():
@@ -96,10 +127,11 @@ def test_outcomes(monkeypatch, given, outcome):
 def test_refusals_are_outcomes():
     made = _plain()
     found = check.computed(made)
-    refusal = check.Refusal(ValueError("refused"), clear=True)
+    refusal = check.Refusal(ValueError("trained weights that may change sign"), clear=True)
     free = replace(made.problem, method=1, kind="free")
     assert check.judged(made.problem, refusal).outcome == check.REFUSED_WRONGLY
     assert check.judged(free, refusal).outcome == check.REFUSED
+    assert check.judged(free, refusal._replace(error=ValueError("too long"))).outcome == check.OTHERWISE
     assert check.judged(free, found).outcome == check.NOT_REFUSED
 
 
@@ -112,11 +144,11 @@ def test_tallies_add_up_and_are_written(tmp_path):
     for file, part in zip(files, parts, strict=True):
         file.write_text(json.dumps(part))
     page = tmp_path / "page.md"
-    page.write_text(f"before\n{tally.START}\nold\n{tally.END}\nafter\n")
+    page.write_text(f"before\n{tally.START}\nthe last run\n{tally.END}\nafter\n")
     tally.main(["--write", str(page), *map(str, files)])
     text = page.read_text()
     assert "12 cases" in text
-    assert "old" not in text
+    assert "the last run" not in text
     assert text.startswith("before")
     assert text.endswith("after\n")
     assert sum(len(names) for names in FACTORS.values()) <= text.count("\n| ")
@@ -127,6 +159,43 @@ def test_too_many_ill_conditioned_cases_are_a_complaint():
     found.cases = 5000
     found.unsigned.update({check.RIGHT: 4900, check.ILL: 100})
     assert "ill-conditioned" in found.complaints()[0]
+
+
+def test_a_run_that_shows_nothing_is_a_complaint():
+    assert tally.Tally().complaints() == ["no case was run"]
+    found = tally.Tally()
+    found.cases, found.seen, found.asked = 20_000, 20_000, 1_000_000
+    assert any("20,000 of 1,000,000" in line for line in found.complaints())
+    assert any(f"fewer than {tally.ENOUGH}" in line for line in found.complaints())
+    for name in laws.NAMES[1:]:
+        found.add_law(case(0, 0), name, held=True)
+    assert f"the law {laws.NAMES[0]!r} was never met" in found.complaints()
+
+
+def test_a_broken_law_is_a_failure_of_its_levels():
+    found, made = tally.Tally(), case(0, 0)
+    found.add(made, check.RIGHT)
+    found.add_law(made, laws.NAMES[0], held=False)
+    assert found.failed == 1
+    assert "| 1 | 1 | 0 | 1 | — |" in found.markdown()
+
+
+def test_a_law_that_can_say_nothing_is_not_counted(monkeypatch):
+    made = _plain()
+    value = check.computed(made)
+    assert laws.agrees(made.problem, value, value) is True
+    assert isinstance(laws.agrees(made.problem, value, 1.1 * value), str)
+    monkeypatch.setattr(check, "is_ill", lambda *_: True)
+    assert laws.agrees(made.problem, value, value) is None
+
+
+def test_a_gradient_that_is_nan_beside_the_direction_is_seen(monkeypatch):
+    made = _plain().with_problem(quantity="dedge", g=np.ones((3, 1), LD), directions=(("edge", np.eye(4)[0]),))
+    assert check.verdict(made).outcome == check.RIGHT
+    gradient = check.subject._gradient
+    beside = torch.tensor([1.0, torch.nan, 1.0, 1.0])
+    monkeypatch.setattr(check.subject, "_gradient", lambda *args: gradient(*args) * beside)
+    assert check.verdict(made).outcome == check.NAN
 
 
 def test_every_law_is_met():

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from campaign.levels import REPEATED, Levels
+from campaign.levels import REPEATED, SIGNED, Levels
 from campaign.problem import Array
+
+UNEVEN = ("positive", "signed", "wide")  # weights that can differ by a digit
 
 
 def edges_of(rng: np.random.Generator, levels: Levels) -> tuple[Array, int]:
@@ -18,7 +20,7 @@ def edges_of(rng: np.random.Generator, levels: Levels) -> tuple[Array, int]:
         N = 1
     else:
         N = int(rng.integers(3 if kind in ("isolated nodes", "disconnected") else 2, 8))
-        edges = np.stack(np.nonzero(_joined(rng, kind, levels["direction"], N)))[::-1].astype(np.int64)
+        edges = np.stack(np.nonzero(_joined(rng, levels, N)))[::-1].astype(np.int64)
     if levels["container"].endswith("repeated"):
         again = _again(rng, edges, levels["direction"] == "symmetric")
         edges = np.concatenate([edges, again], 1)
@@ -27,16 +29,18 @@ def edges_of(rng: np.random.Generator, levels: Levels) -> tuple[Array, int]:
     return edges, N
 
 
-def _joined(rng: np.random.Generator, kind: str, direction: str, N: int) -> Array:
+def _joined(rng: np.random.Generator, levels: Levels, N: int) -> Array:
     """The pattern (N, N) of A[receiver, sender], with an edge at least."""
-    mask = rng.random((N, N)) < rng.uniform(0.25, 0.9)
+    kind, direction, signed = levels["graph"], levels["direction"], levels["edge weights"] in SIGNED
+    mask = rng.random((N, N)) < rng.uniform(0.6 if signed else 0.25, 0.9)  # beside a minus there is room for pluses
     a, b = (int(i) for i in rng.permutation(N)[:2])
     if direction == "directed" and rng.random() < 0.2:  # as many edges leave each node as arrive: a ring one way round
         mask[:] = False
         mask[np.arange(N), (np.arange(N) + 1) % N] = True
         a, b = 0, 1
     mask[a, b] = True
-    if direction == "symmetric":
+    nearly = direction == "directed" and levels["edge weights"] in UNEVEN and rng.random() < 0.1
+    if direction == "symmetric" or nearly:
         mask = mask | mask.T
     elif direction == "one-way":
         rank = rng.permutation(N)
@@ -52,7 +56,10 @@ def _joined(rng: np.random.Generator, kind: str, direction: str, N: int) -> Arra
     elif kind == "disconnected":
         side = rng.random(N) < 0.5
         side[a], side[b] = True, True
+        side[next(i for i in range(N) if i not in (a, b))] = False
         mask &= side[:, None] == side[None]
+    if direction == "directed" and np.array_equal(mask, mask.T) and not nearly:
+        mask[b, a] = False
     return mask
 
 
@@ -80,20 +87,34 @@ def edge_weights(rng: np.random.Generator, levels: Levels, edges: Array, N: int)
         w = rng.uniform(0.25, 2, E)
     if level == "zeros":
         w[rng.random(E) < 0.3] = 0
-        w[int(rng.integers(E))] = 0
     if level == "±1":
         w = np.ones(E)
-    if levels["direction"] == "symmetric":
+    symmetric, nearly = levels["direction"] == "symmetric", _nearly_symmetric(levels, edges)
+    if symmetric or nearly:
         w = _mirrored(edges, w, N)
-    if level in ("±1", "signed"):
-        w = w * _signs(rng, edges, w, N, levels["direction"] == "symmetric")
+    one = _entry(edges, int(rng.integers(E)), symmetric) if E else np.zeros(0, bool)
+    if level == "zeros":
+        w[one] = 0
+    if level in SIGNED:
+        w = w * _signs(rng, edges, w, N, one, symmetric)
     if level == "wide" and levels["edge dtype"] == "float32" and levels["container"] in REPEATED and rng.random() < 0.1:
         first, last = (
             edges[:, -1].min(),
             edges[:, -1].max(),
         )  # repeated, more than float32 holds
         w = np.where((edges.min(0) == first) & (edges.max(0) == last), 3e38, w)
-    return w.astype(levels["edge dtype"]).astype(np.float64)
+    w = w.astype(levels["edge dtype"])
+    if nearly:  # but for one edge, whose two weights are neighbours in their dtype
+        e = int(np.nonzero(edges[0] != edges[1])[0][0])
+        w[e] = np.nextafter(w[e], w.dtype.type(np.inf))
+    return w.astype(np.float64)
+
+
+def _nearly_symmetric(levels: Levels, edges: Array) -> bool:
+    """Whether a graph that is called directed joins its nodes both ways: then the weights must tell them apart."""
+    if levels["direction"] != "directed":
+        return False
+    return {*zip(*edges.tolist(), strict=True)} == {*zip(*edges[::-1].tolist(), strict=True)}
 
 
 def _decades(rng: np.random.Generator, levels: Levels) -> float:
@@ -125,19 +146,26 @@ def _mirrored(edges: Array, w: Array, N: int) -> Array:
     return w[first[1]][first[2]]
 
 
-def _signs(rng: np.random.Generator, edges: Array, w: Array, N: int, symmetric: bool) -> Array:
-    """Half of them negative; or few, and none in a row whose sum would not be positive, so that most methods go."""
-    few = rng.random() < 0.65
-    sign = np.where(rng.random(len(w)) < (0.15 if few else 0.5), -1.0, 1.0)
-    sign[int(rng.integers(len(w)))] = -1.0
+def _entry(edges: Array, e: int, symmetric: bool) -> Array:
+    """Which edges are the same as e, (E,) bool: its repetitions, and those of its way back on a symmetric graph."""
+    same = (edges == edges[:, e : e + 1]).all(0)
+    return same | ((edges == edges[::-1, e : e + 1]).all(0) & symmetric)
+
+
+def _signs(rng: np.random.Generator, edges: Array, w: Array, N: int, one: Array, symmetric: bool) -> Array:
+    """Half of them negative, `one` among them; or few, such that each row's sum stays positive, where that can be.
+
+    A row that sums to less is refused by most methods, and the value behind the refusal is never seen.
+    """
+    sign = np.where(rng.random(len(w)) < 0.5, -1.0, 1.0)
     if symmetric:
         sign = _mirrored(edges, sign, N)
-    if few:
-        for _ in range(N):
-            bad = np.bincount(edges[1], w * sign, N) <= 0
-            if not bad.any():
-                break
-            sign[bad[edges[1]] | (bad[edges[0]] & symmetric)] = 1.0
-            if not bad[edges[1]].any():
-                break
-    return sign
+    sign[one] = -1.0
+    if rng.random() < 0.35:
+        return sign
+    few, most = np.ones(len(w)), 1 + rng.binomial(len(w), 0.1)
+    for e in rng.permutation(len(w)):
+        tried = np.where(_entry(edges, int(e), symmetric), -1.0, few)
+        if (few < 0).sum() < most and (np.bincount(edges[1], w * tried, N)[edges[1]] > 0).all():
+            few = tried
+    return few if (few < 0).any() else sign

@@ -16,8 +16,7 @@ from panconv.graph import Adjacency
 from panconv.paths.family import Counts, Terms, counts_of, identity
 
 _MOST_LEVELS = 2048
-_SAME = 1e-9  # edges whose lengths differ by less than this share of them are alike,
-_ROUNDING = 4 * torch.finfo(torch.float64).eps  # and sums by this share per step
+_ROUNDING = 4 * torch.finfo(torch.float64).eps  # lengths that differ by less than this share per step are the same
 _CHUNK = 2**22  # values that are gathered at once
 
 
@@ -35,7 +34,7 @@ class Levels:
         value = torch.ones(adj.num_edges, device=adj.device) if adj.value is None else adj.value.detach()
         length = 1 / value.double()
         longest = float(length.max()) if len(length) else 1.0
-        each, self._class = _distinct(_on_grid(length, width) if width else length, _SAME)  # (classes,)
+        each, self._class = _distinct(_on_grid(length, width) if width else length, _ROUNDING)  # (classes,)
         # What each number of steps can reach, until all have their place in one ladder of levels; and the place after
         # n + 1 steps of a sum after n and an edge of class c, (classes, sums).
         reached, self._next = [torch.zeros(1, dtype=torch.float64, device=adj.device)], []
