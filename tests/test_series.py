@@ -78,6 +78,18 @@ def test_forward_mode_and_transforms_go_term_by_term():
     close(torch.func.vmap(lambda x: M @ x)(batch).detach(), dense @ batch)
 
 
+def test_a_batch_of_edge_weights_is_refused_in_a_line():
+    edge_index, x = torch.tensor([[0, 1], [1, 0]]), torch.ones(2, 1)
+
+    def f(w):
+        return MET(Walks(Adjacency.from_edge_index(edge_index, w), 1), [1.0, 1.0], 1) @ x
+
+    with pytest.raises(ValueError, match=r"edge_weight must be one weight per edge, got a batch .* torch\.vmap"):
+        torch.func.vmap(f)(torch.ones(3, 2))
+    assert torch.func.jacrev(f)(torch.ones(2)).shape == (2, 1, 2)
+    assert torch.func.jacfwd(f)(torch.ones(2)).shape == (2, 1, 2)
+
+
 def test_a_second_backward_through_the_same_graph():
     M = operator(Adjacency.from_edge_index(EDGES, num_nodes=5), 3)
     x = torch.randn(5, 2, dtype=torch.float64, requires_grad=True)

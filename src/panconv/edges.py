@@ -151,12 +151,25 @@ def checked_weights(edge_weight: Any, num_edges: int) -> Tensor:
     check_real(edge_weight, "edge_weight")
     check_values(edge_weight, "edge_weight")
     finite = torch.isfinite(edge_weight.detach())
-    if not bool(finite.all()):
+    if not _look(finite.all()):
         where = int((~finite).nonzero()[0])
         raise ValueError(
             f"edge_weight must be finite, got {edge_weight[where].item()} at edge {where}: remove or mend that edge"
         )
     return as_float(edge_weight)
+
+
+def _look(answer: Tensor) -> bool:
+    """What a tensor says, which inside torch.vmap is not one answer but many."""
+    try:
+        return bool(answer)
+    except RuntimeError as error:
+        if "vmap" not in str(error):
+            raise
+        raise ValueError(
+            "edge_weight must be one weight per edge, got a batch of them from torch.vmap: loop over the weights, or "
+            "join the graphs into one, block by block"
+        ) from None
 
 
 def check_entries(value: Any, num_entries: int) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from panconv import MET, METHODS, Adjacency, Fixed, PANConv, SelfAvoidingPaths, ShortestPaths, Walks
 from panconv.graph import BASES
-from panconv.paths import formed
+from panconv.paths import formed, self_avoiding, shortest
 from panconv.testing import assert_equivariant, assert_gradients, assert_operator, close
 
 FAMILIES = {"shortest": ShortestPaths, "self_avoiding": SelfAvoidingPaths}
@@ -51,6 +51,27 @@ def test_every_method_takes_them(kind, graph, L, method, data):
     close(M.to_dense(torch.float64), expected)
     close(M.partition, Z)
     assert_operator(M)
+
+
+@given(graphs(max_nodes=7), st.integers(0, 7))
+def test_what_was_found_is_told_by_a_table_or_a_search(graph, L):
+    by_table = dense(ShortestPaths(adjacency(graph), L))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shortest, "_TABLE", -1)
+        close(dense(ShortestPaths(adjacency(graph), L)), by_table)
+
+
+@kinds
+def test_lengths_beyond_the_longest_path_cost_nothing(kind, monkeypatch):
+    steps = []
+    for module in (shortest, self_avoiding):
+        extended = module.extended
+        monkeypatch.setattr(module, "extended", lambda *args, extended=extended: steps.append(1) or extended(*args))
+    terms = FAMILIES[kind](undirected(nx.path_graph(5)), 1000).formed()
+    assert len(terms.G) == 1000
+    assert len(steps) <= 5
+    assert len({id(G) for G in terms.G}) == 5  # of 1 to 4 steps, and of all that are longer
+    assert not terms.counts().value[5:].any()
 
 
 @kinds

@@ -34,6 +34,13 @@ def test_any_graph_any_method_against_dense(graph, method, k):
     check(*operator(graph, method), min(k, graph.num_nodes))
 
 
+@given(graphs(min_nodes=1, max_nodes=8, zeros=False), st.sampled_from([1, 2, 5]))
+def test_components_may_be_solved_a_few_at_a_time(graph, method):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys.modules["panconv.spectral.eigs"], "_ENTRIES", 8)
+        check(*operator(graph, method), graph.num_nodes)
+
+
 @given(graphs(min_nodes=1, max_nodes=8).map(undirected), st.sampled_from([1, 2, 5, 6, 7]))
 def test_undirected_graphs_have_real_eigenstates_that_span(graph, method):
     M, dense = operator(graph, method)

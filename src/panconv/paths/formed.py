@@ -102,8 +102,13 @@ class FormedPaths:
                     part.append((narrow(row + start, N), narrow(col, N), value))
                 bar.update(end - start)
                 start = end
-        G, sizes = [], []
+        G: list[Adjacency] = []
+        sizes: list[Tensor] = []
         for part in parts:  # one length at a time, each let go before the next is joined
+            if G and not G[-1].num_edges:  # nor is there a longer path
+                G.append(G[-1])
+                sizes.append(sizes[-1])
+                continue
             self._check_products(part)
             matrix, size = _joined(part, N, self.adj)
             G.append(matrix)
@@ -136,9 +141,10 @@ class FormedPaths:
         N, limit = self.num_nodes, self.memory_limit
         if limit is None:
             limit = int(_SHARE_OF_MEMORY * free_bytes(self.adj.device))
-        each = _BYTES_AN_ENTRY * (1 if self.adj.is_symmetric else 2)
+        signs = 8 if self.adj.is_signed else 0  # the same value without its sign
+        each = (_BYTES_AN_ENTRY + signs) * (1 if self.adj.is_symmetric else 2)
         at_once = max(min(_BLOCK, float(walks.sum())), float(walks.max())) if N else 0.0
-        block = at_once * (_BYTES_AN_EXTENSION + (0 if self.merges else 8 * self.L))
+        block = at_once * (_BYTES_AN_EXTENSION + 2 * signs + (0 if self.merges else 8 * self.L))
         if block <= limit:
             spread = torch.linspace(0, N - 1, min(N, _SAMPLE), device=self.adj.device).long().unique()
             sizes = torch.zeros(len(spread), dtype=torch.float64, device=self.adj.device)

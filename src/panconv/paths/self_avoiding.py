@@ -40,6 +40,9 @@ class SelfAvoidingPaths(FormedPaths):
         row = torch.arange(len(receivers), device=receivers.device)
         value = edges.value.new_ones(len(receivers), *edges.value.shape[1:])
         for _ in range(L):
+            if not len(row):  # all paths have ended
+                yield row, row, value
+                continue
             path, edge = extended(edges, visited[-1])
             node = edges.col[edge]
             free = torch.ones_like(node, dtype=torch.bool)

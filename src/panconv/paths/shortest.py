@@ -10,6 +10,8 @@ from torch import Tensor
 from panconv.csr import CSR
 from panconv.paths.formed import Entries, FormedPaths, extended, merged
 
+_TABLE = 2**26  # pairs of receiver and sender of which a table says whether a path was found
+
 
 class ShortestPaths(FormedPaths):
     """All shortest paths up to length L: G(n)ᵢⱼ is their number where j is n hops from i, else 0; G(0) = I.
@@ -38,12 +40,19 @@ class ShortestPaths(FormedPaths):
         N = edges.crow.numel() - 1
         row = torch.arange(len(receivers), device=receivers.device)
         col, value = receivers, edges.value.new_ones(len(receivers), *edges.value.shape[1:])
-        seen = row * N + col
+        found = row * N + col
+        # A table of all pairs where it is small: a search through what was found takes longer with every step.
+        table = torch.zeros(len(row) * N if len(row) * N <= _TABLE else 0, dtype=torch.bool, device=row.device)
         for _ in range(L):
+            if not len(row):
+                yield row, col, value
+                continue
+            if table.numel():
+                table[found] = True
             path, edge = extended(edges, col)
             row, col, value = merged(row[path], edges.col[edge], value[path] * edges.value[edge], N)
             key = row * N + col
-            new = ~torch.isin(key, seen, assume_unique=True)
+            new = ~table[key] if table.numel() else ~torch.isin(key, found, assume_unique=True)
             row, col, value = row[new], col[new], value[new]
-            seen = torch.cat([seen, key[new]])
+            found = key[new] if table.numel() else torch.cat([found, key[new]])
             yield row, col, value

@@ -22,6 +22,7 @@ from panconv.validation import as_integer, kind_of, shown
 
 _SMALL = 256  # a component up to here is solved as a dense matrix, with the others of its size;
 _UNSYMMETRIC = 1024  # of an operator that is not symmetric, whose Krylov spaces converge slowly, up to here
+_ENTRIES = 2**26  # of the dense matrices that are solved at once
 _COLUMNS = 64  # that are multiplied at a time to find the matrices
 _STARTS, _RESTARTS = 3, 300  # from which ARPACK is tried, and how long
 _DENSE = 4096  # a component up to here is solved as a dense matrix where ARPACK fails
@@ -125,8 +126,10 @@ def _by_component(M: Any, k: int, symmetric: bool) -> Iterator[tuple[Tensor, Ten
     limit = _SMALL if symmetric else _UNSYMMETRIC
     sizes = [2**i for i in range(limit.bit_length())]
     for low, high in zip([0, *sizes], sizes, strict=False):
-        if bool((now := (size > low) & (size <= high)).any()):
-            yield _together(M, k, component, now, high, symmetric)
+        now = ((size > low) & (size <= high)).nonzero().ravel()
+        for part in now.split(max(1, _ENTRIES // high**2)) if len(now) else ():
+            chosen = torch.zeros_like(size, dtype=torch.bool).index_fill(0, part, True)
+            yield _together(M, k, component, chosen, high, symmetric)
     for c in (size > limit).nonzero().ravel().tolist():
         nodes = (component == c).nonzero().ravel()
         if k > nodes.numel() // 4:
