@@ -5,7 +5,18 @@ import math
 import pytest
 import torch
 
-from panconv import MET, METHODS, Adjacency, Boltzmann, EffectiveWalks, Fixed, PowerLaw, ShortestPaths, Walks
+from panconv import (
+    MET,
+    METHODS,
+    Adjacency,
+    Boltzmann,
+    EffectiveWalks,
+    Fixed,
+    PowerLaw,
+    SelfAvoidingPaths,
+    ShortestPaths,
+    Walks,
+)
 
 STAR = torch.tensor([[1, 0, 2, 0], [0, 1, 0, 2]])  # 1 and 2 around 0
 SIGNED = Adjacency.from_edge_index(STAR, torch.tensor([1.0, 1.0, -1.0, -1.0]))  # what reaches 0 cancels
@@ -219,3 +230,15 @@ def test_a_grid_finer_than_float64_leaves_the_lengths_as_they_are(width):
 def test_whole_numbers_keep_their_digits():
     assert Adjacency.of(torch.tensor([[0, 1], [1, 0]]), [16777217, 1]).value.max() == 16777217
     assert Fixed(torch.tensor([16777217, 1])).k.max() == 16777217
+
+
+@pytest.mark.parametrize("family", [ShortestPaths, SelfAvoidingPaths])
+def test_an_edge_of_weight_0_that_no_formed_path_takes_leaves_gradients_finite(family):
+    edges = torch.tensor([[2, 0, 1], [0, 2, 2]])
+    weight = torch.tensor([1.0, 1.0, 0.0], dtype=torch.float64, requires_grad=True)
+    M = MET(family(Adjacency.from_edge_index(edges, weight), 1), Boltzmann([2.0, 1.0], 1e-6), method=2)
+    x = torch.arange(3.0, dtype=torch.float64).requires_grad_()
+    (first,) = torch.autograd.grad((M @ x).sum(), x, create_graph=True)
+    (second,) = torch.autograd.grad(first[1], weight)
+    assert first.isfinite().all()
+    assert second.isfinite().all()

@@ -62,7 +62,7 @@ def partition(weights: Weighing, counts: Counts, adj: Adjacency) -> Partition:
         mantissa, apart = weights.apart(reference)
         shift = match(counts.exponent, dim)
         over = mantissa * torch.exp2((apart + shift - _of_length(shift, reference)).clamp(max=_MOST))
-    if not may_vanish(adj):
+    if not may_vanish(counts, adj):
         over = over.masked_fill(~arrive, 0)
     terms = over * B
     # Where B_n is 0 the ratio is D_n itself, which may still have a derivative.
@@ -72,9 +72,9 @@ def partition(weights: Weighing, counts: Counts, adj: Adjacency) -> Partition:
     return Partition(over, z, unit.where(unit > 0, 1), _of_length(exponent, reference), finite(log_w.amax(0)))
 
 
-def may_vanish(adj: Adjacency) -> bool:
-    """Whether an edge of weight 0 asks for a gradient: then what does not arrive would, were it any larger."""
-    return adj.is_tracked and not adj.is_positive
+def may_vanish(counts: Counts, adj: Adjacency) -> bool:
+    """Whether an edge of weight 0 has a gradient: then what does not arrive would, were it any larger."""
+    return adj.is_tracked and not adj.is_positive and not counts.without_zeros
 
 
 def _of_length(values: Tensor, reference: Tensor) -> Tensor:

@@ -90,7 +90,7 @@ def by_length_roots(weights: Weighing, counts: Counts, adj: Adjacency, dtype: to
     w, root = factors.left, inverse(_row_sums(counts), 0.5)
     middle = torch.zeros_like(counts.value)
     if math.log(counts.span) > 2 * ROOM[dtype]:
-        middles, halves = zip(*(centre(log, adj) for log in counts.log), strict=True)
+        middles, halves = zip(*(centre(log, counts, adj) for log in counts.log), strict=True)
         middle = torch.stack(middles)
         _check_span(max(halves), dtype)
     if counts.exponent is None:
@@ -118,17 +118,17 @@ def by_partition_alike(weights: Weighing, counts: Counts, share: float) -> Facto
 def by_partition(weights: Weighing, counts: Counts, adj: Adjacency) -> Factors:
     """Z⁻¹ Σₙ wₙ G(n), with a number per node and length: methods 1 and 7 on other graphs (eq. 7)."""
     Z = partition(weights, counts, adj)
-    return Factors(Z.over * Z.inverse(1), wide=may_vanish(adj))
+    return Factors(Z.over * Z.inverse(1), wide=may_vanish(counts, adj))
 
 
 def by_partition_roots(weights: Weighing, counts: Counts, adj: Adjacency, dtype: torch.dtype) -> Factors:
     """Z^−½ Σₙ wₙ G(n) Z^−½, with a number per node and length: method 2 on other graphs, for features of a dtype."""
     Z = partition(weights, counts, adj)
-    middle, widest = centre(Z.log(common=False), adj)
+    middle, widest = centre(Z.log(common=False), counts, adj)
     _check_span(widest, dtype)
     half = ((Z.exponent - (middle / LOG_2).round()) / 2).masked_fill(Z.z == 0, 0)
     root, unit = Z.inverse(0.5), Z.unit.sqrt()
-    wide = may_vanish(adj) or not may_look() or 2 * widest > math.log(WIDEST[torch.float32])
+    wide = may_vanish(counts, adj) or not may_look() or 2 * widest > math.log(WIDEST[torch.float32])
     return Factors(Z.over * root * (unit * half.exp2()), right=root * ((-half).exp2() / unit), wide=wide)
 
 
@@ -137,7 +137,7 @@ def _row_sums(counts: Counts) -> Tensor:
     return counts.value if counts.ratio is None else counts.value * counts.ratio
 
 
-def centre(log: Tensor, adj: Adjacency) -> tuple[Tensor, float]:
+def centre(log: Tensor, counts: Counts, adj: Adjacency) -> tuple[Tensor, float]:
     """The middle of a node quantity's range, (N, …), and half the range; within each component where it is wide.
 
     Paths join nodes of one component only, so what is taken from one side of the product may go on the other. Where no
@@ -153,7 +153,7 @@ def centre(log: Tensor, adj: Adjacency) -> tuple[Tensor, float]:
         return ((least + most) / 2).expand_as(log), half
     low_of, high_of = _ends(low, high, adj.components)
     widest = float((high_of - low_of).max()) / 2
-    if may_vanish(adj):  # an edge of weight 0 joins nothing, unless it asks for a gradient
+    if may_vanish(counts, adj):  # an edge of weight 0 joins nothing, unless it has a gradient
         low_of, high_of = _ends(low, high, adj.with_values(None).components)
     return (low_of + high_of) / 2, widest
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import traceback
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -79,6 +80,11 @@ def compared(problem: Problem, found: Array, answer: oracle.Answer) -> Verdict:
     """A value against the oracle's."""
     if found.shape != answer.value.shape:
         return Verdict(WRONG, f"shape {found.shape}, not {answer.value.shape}")
+    if problem.directions and found == subject.BESIDE:
+        name, along = problem.directions[-1]
+        everywhere = replace(problem, directions=(*problem.directions[:-1], (name, np.ones_like(along))))
+        beyond = bool(oracle.answer(everywhere).magnitude > oracle.LARGEST_OF["float64"])
+        return Verdict(RANGE if beyond else NAN, "an entry of the gradient beside the direction is NaN")
     if np.isnan(found).any():
         # Of sums that float64 does not hold the difference is that of two infinities.
         beyond = not (answer.magnitude[np.isnan(found)] <= oracle.LARGEST_OF["float64"]).any()

@@ -251,7 +251,8 @@ def partition(case: Case, device: str) -> str | bool | None:
     p = case.problem
     if p.method not in (1, 2, 7) or p.L > 7 or p.num_nodes == 0 or case.signed:
         return None
-    M = Subject(replace(case, problem=replace(p, quantity="M", directions=())), device).M
+    p = replace(p, quantity="M", directions=())
+    M = Subject(replace(case, problem=p), device).M
     with torch.no_grad():
         log_Z, Z, share = M.log_partition.cpu(), M.partition.double().cpu(), M.shares().cpu()
     if found := _wrong_log(p, log_Z.double().numpy().astype(LD).reshape(p.num_nodes, -1)):

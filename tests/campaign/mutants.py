@@ -113,7 +113,7 @@ MUTANTS = [
         "total = value.new_zeros(len(key), *value.shape[1:]).index_copy(0, entry, value)",
     ),
     Mutant("a path may visit twice", "paths/self_avoiding.py", "for before in visited:", "for before in visited[1:]:"),
-    Mutant("longer than shortest", "paths/shortest.py", "seen = torch.cat([seen, key[new]])", "seen = key[new]"),
+    Mutant("longer than shortest", "paths/shortest.py", "table[found] = True", "table.zero_()[found] = True"),
     Mutant("effective length w", "paths/effective.py", "return 1 / adj.value", "return adj.value"),
     Mutant(
         "levels of length one off", "paths/levels.py", "place[self._class[part]]", "place[self._class[part].flip(0)]"

@@ -57,7 +57,7 @@ SPEAKS_OF = {
     "degree": r"row of [AÂ]",
     "D_n": r"paths of length",
     "Z": r"partition function Z",
-    "growth": r"overflow|leave the range|too long",
+    "growth": r"overflow|leave the range|more than float64 holds",
     "span": r"span",
 }
 

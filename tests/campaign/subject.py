@@ -16,6 +16,8 @@ from panconv.paths import PATHS
 
 DTYPES = {name: getattr(torch, name) for name in ("float64", "float32", "float16", "bfloat16")}
 
+BESIDE = np.asarray(-np.inf, LD)  # stands for a gradient that is NaN in an entry that the direction has no part in
+
 
 class Subject:
     """The tensors and the operator of a case, on a device."""
@@ -69,8 +71,10 @@ class Subject:
             (second,) = self.problem.directions
         name, d = second
         along, gradient = _laid(name, d), _array(_gradient(s, inputs[name]))
+        if np.isnan(gradient[along != 0]).any():
+            return np.asarray(np.nan, LD)
         if np.isnan(gradient).any():
-            return np.asarray(np.nan, LD)  # in whatever entry: it is for the verdict
+            return BESIDE
         if np.isinf(gradient[along != 0]).any():
             return np.asarray(np.inf, LD)  # beyond the dtype of the edge weights: two such may have either sign
         # Along a direction that it has no part in, an infinite gradient is nothing.

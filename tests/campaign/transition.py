@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from campaign.bases import Base, Refused, adjacency, base
-from campaign.families import ROUNDING, Paths, levels, self_avoiding, shortest, walks
+from campaign.families import Paths, levels, self_avoiding, shortest, walks
 from campaign.hyperdual import LD, Array, Number, exponents, power_of_2
 from campaign.problem import Problem
 
@@ -122,7 +122,7 @@ def _effective(problem: Problem, A: Number) -> tuple[Paths, Number, Array]:
 def levels_of(problem: Problem) -> tuple[Paths, Array] | None:
     """The walks by their length; None where more than 2048 of them differ by a share of 1e-11 at least."""
     length, whole = edge_lengths(problem), problem.width is not None
-    found = levels(length, problem.L, ROUNDING if whole else 1e-11)
+    found = levels(length, problem.L, 1e-11)
     return (found[0], found[1] * LD(problem.width)) if found is not None and whole else found
 
 

@@ -88,6 +88,7 @@ class Counts(NamedTuple):
     exponent: Tensor | None  # (L + 1, N) float64: B_n = value · 2^exponent where float64 does not hold B_n itself
     ratio: Tensor | None  # (L + 1, N) float64, D_n/B_n; None where it is 1
     span: float  # the largest B_n over the smallest above 0
+    without_zeros: bool = False  # whether an edge of weight 0 is left out, as of paths that are formed: it is constant
 
     def fit(self, dtype: torch.dtype) -> bool:
         """Whether the plain recurrence can be taken in a dtype."""

@@ -121,10 +121,10 @@ class FormedPaths:
         ones = torch.ones(self.num_nodes, dtype=torch.float64, device=self.adj.device)
         D = torch.stack([ones, *(spmm(*matrix.operands(torch.float64), ones) for matrix in G)])
         if not self.adj.is_signed:
-            return counts_of(D)
+            return counts_of(D)._replace(without_zeros=True)
         rows = (torch.zeros_like(ones).index_add(0, g.row, size) for g, size in zip(G, sizes, strict=True))
         B = torch.stack([ones, *rows]).detach()
-        return counts_of(B, D / B.where(B > 0, 1))
+        return counts_of(B, D / B.where(B > 0, 1))._replace(without_zeros=True)
 
     def _check_products(self, part: list[Entries]) -> None:
         """Refuses paths whose weight float64 does not hold: they would count as none, or as infinitely many."""
