@@ -164,7 +164,7 @@ class MET(Thermodynamics):
             return other, torch.zeros_like(self._ready()[0].counts().value[0])
         other.rule = self.rule._replace(overall="sym")
         log_Z = self.log_partition
-        log_Z = finite(log_Z) - centre(log_Z, self.paths.counts(), self.paths.adj)[0]
+        log_Z = finite(log_Z) - centre(log_Z, self._ready()[0].counts(), self.paths.adj)[0]
         return other, -log_Z if self._transposed else log_Z
 
     @property
