@@ -34,7 +34,7 @@ from campaign.bases import Refused, components
 from campaign.families import MOST_LEVELS, distinct
 from campaign.hyperdual import LD, Array, Number
 from campaign.problem import Problem
-from campaign.transition import METHODS, Operator, base_of, directions, edge_lengths, levels_of, operator_of
+from campaign.transition import METHODS, base_of, directions, edge_lengths, levels_of, operator_of
 
 EPS = 2.0**-52  # of float64, in which thresholds are stated
 EPS_OF = {"float64": 2.0**-52, "float32": 2.0**-23, "float16": 2.0**-10, "bfloat16": 2.0**-7}
@@ -202,7 +202,7 @@ def _doubts(problem: Problem) -> Iterator[tuple[str, bool, bool]]:
         yield "overflow", False, max(ends) > np.log(1e30)
     if problem.family == "effective" and problem.alpha != 1:
         yield "levels", False, largest.max() > np.log(1e300)
-    yield from _too_wide(problem, found, components(A.value()))
+    yield from _too_wide(problem)
 
 
 def _cancelled(number: Number, factor: Array | int) -> tuple[bool, bool]:
@@ -212,15 +212,20 @@ def _cancelled(number: Number, factor: Array | int) -> tuple[bool, bool]:
     return bool(((b > 0) & (v < threshold / 16)).any()), bool(((b > 0) & (v <= 16 * threshold)).any())
 
 
-def _too_wide(problem: Problem, found: Operator, together: Array) -> Iterator[tuple[str, bool, bool]]:
+def _too_wide(problem: Problem) -> Iterator[tuple[str, bool, bool]]:
     """The span of the roots that both sides are scaled by, within a component."""
     if problem.method not in (2, 6):
         return
+    beyond = _half_span(problem) - 0.9 * np.log(np.finfo(_held_in(problem)).max)
+    yield "span", beyond > np.log(16), beyond > -np.log(16)
+
+
+def _half_span(problem: Problem) -> np.longdouble:
+    """The log of the largest root of Zᵢ/Zⱼ (method 2) or D_n(i)/D_n(j) (method 6) within a component."""
+    found, together = operator_of(problem), components(base_of(problem).A.value())
     log = _log(found.D.value(), found.E) if found.Z is None else _log(found.Z.value(), found.shift).T  # (·, N)
     apart = log[:, :, None] - log[:, None]
-    apart = np.where(together & np.isfinite(apart), apart, 0)
-    beyond = apart.max() / 2 - 0.9 * np.log(np.finfo(_held_in(problem)).max)
-    yield "span", beyond > np.log(16), beyond > -np.log(16)
+    return np.where(together & np.isfinite(apart), apart, 0).max(initial=0) / 2
 
 
 def _held_in(problem: Problem) -> str:
@@ -259,11 +264,15 @@ def tolerance(problem: Problem, answer: Answer) -> Array:
 
     tiny is the smallest normal number: an entry of M below it may be lost, and is multiplied by what M is applied to,
     whose size (1 + Σ|x|, times 1 + Σ|·| of what a derivative is dotted with) goes with it; of effective walks so may an
-    edge, with all walks over it. Infinite where m is beyond 1 % of the range, or half precision does not hold the
-    value. That a gradient is rounded to a coarser dtype of its input is not in it.
+    edge, with all walks over it, and of method 2 a factor wₙ/Z below float64's, times the root of Zᵢ/Zⱼ.
+    Infinite where m is beyond 1 % of the range, or half precision does not hold the value. That a gradient is rounded
+    to a coarser dtype of its input is not in it.
     """
     c, steps = computes_in(problem), 8 * (problem.L + 2)
-    bound = steps * (EPS_OF[c] * answer.magnitude + TINY_OF[c] * _size(problem))
+    lost = LD(TINY_OF[c])
+    if problem.method == 2 and problem.num_nodes:
+        lost = lost + TINY_OF["float64"] * np.exp(_half_span(problem))
+    bound = steps * (EPS_OF[c] * answer.magnitude + lost * _size(problem))
     bound = np.where(answer.magnitude <= LARGEST_OF[c] / 100, bound, np.inf)
     half, size = problem.dtype, abs(answer.value) + bound
     if half not in (c, "float64") and problem.quantity in ("M", "M.T", "dx", "to_sparse"):
