@@ -242,3 +242,40 @@ def test_an_edge_of_weight_0_that_no_formed_path_takes_leaves_gradients_finite(f
     (second,) = torch.autograd.grad(first[1], weight)
     assert first.isfinite().all()
     assert second.isfinite().all()
+
+
+def test_what_an_edge_of_weight_0_would_send_goes_on_however_long_the_walks():
+    """0 → 1 → 1 → 2, where 1 → 1 weighs 0: nothing of two steps arrives at 1, but its gradient goes on to 2."""
+    edges = torch.tensor([[0, 1, 1, 2], [1, 1, 2, 2]])
+    found = []
+    for L in (20, 1000):  # at 1000 the path sums leave float64
+        weight = torch.tensor([1.0, 0.0, 1.0, 0.1], dtype=torch.float64, requires_grad=True)
+        w = torch.zeros(L + 1, dtype=torch.float64)
+        w[:10] = 1
+        M = MET(Walks(Adjacency.from_edge_index(edges, weight), L), Fixed(w), method=9)
+        (gradient,) = torch.autograd.grad((M @ torch.tensor([1.0, 2.0, 3.0], dtype=torch.float64)).sum(), weight)
+        found.append(gradient)
+    torch.testing.assert_close(*found, rtol=1e-12, atol=0)
+    assert found[0][1] != 0
+
+
+def test_a_weight_below_float64_has_no_gradient_where_paths_are_beyond_it():
+    adj = Adjacency.from_edge_index(torch.tensor([[1], [0]]), torch.tensor([-0.7], dtype=torch.float64))
+    law = PowerLaw(1000, alpha=2.0)
+    M = MET(Walks(adj, 1000), law, method=5)  # Â has a row of 1/0.3: its powers reach 10^523
+    (M @ torch.full((2,), 1000.0, dtype=torch.float64)).sum().backward()
+    n = torch.arange(30, dtype=torch.float64)
+    w = (-(n**2)).exp()
+    power = (1 / 0.3) ** n  # Â = [[10/3, −0.7/√0.3], [0, 1]]
+    total = power + 1 - 0.7 / math.sqrt(0.3) * (power - 1) / (1 / 0.3 - 1)
+    torch.testing.assert_close(law.log_temperature.grad.double(), 1000 * (n**2 * w * total).sum(), rtol=1e-6, atol=0)
+
+
+def test_a_path_weight_too_small_for_its_paths_is_not_cut():
+    """Â's powers of 1/0.3 pass 10^400 where wₙ is below 10^-300: the product is held, though 2^e alone is not."""
+    adj = Adjacency.from_edge_index(torch.tensor([[1], [0]]), torch.tensor([-0.7], dtype=torch.float64))
+    w = torch.zeros(801, dtype=torch.float64)
+    w[800] = 1e-300
+    M = MET(Walks(adj, 800), Fixed(w), method=5)
+    expected = 800 * math.log(1 / 0.3) + math.log(1e-300)
+    assert float((M @ torch.tensor([1.0, 0.0], dtype=torch.float64))[0].log()) == pytest.approx(expected, rel=1e-12)

@@ -307,11 +307,11 @@ class Adjacency:
             left=inverse,
             right=inverse if how == "sym" else None,
             num_self_loops=self._num_self_loops,
-            # Its n-th power is D^½ Pⁿ D^−½, or Pⁿ, with P stochastic: row sums neither grow nor vanish, whatever n; but
-            # on a directed graph without loops a walk may come to nodes that nothing reaches.
+            # Pⁿ of a stochastic P neither grows nor vanishes, but one-way walks may come to nodes that nothing reaches.
             growth=1.0,
             decay=1.0 if self.is_symmetric or name == "A+I" else self.decay / max(self.growth, 1.0),
             signed=self.is_signed,
+            positive=self.is_positive,
             magnitude=self._magnitude,
         )
         if (self.is_signed or (how == "sym" and not self.is_symmetric)) and self.num_nodes and may_look():

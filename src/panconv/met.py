@@ -39,6 +39,7 @@ from panconv.scalings import (
     centre,
     outnumbered,
     unscaled,
+    unscaled_apart,
 )
 from panconv.thermodynamics import Thermodynamics
 from panconv.validation import checked_dtype, checked_operand, checked_paths
@@ -222,8 +223,10 @@ class MET(Thermodynamics):
         rule, adj = self.rule, self.paths.adj
         if adj.is_symmetric and not adj.is_signed and (weights.positive or rule.per_length):
             dtype = torch.float64  # to judge the roots by: no entry of what they scale is beyond 1
-        if counts is None or not self._divides():
-            return unscaled(weights, counts)
+        if not self._divides() and counts is not None and counts.exponent is not None:
+            return unscaled_apart(weights, counts, adj)
+        if not self._divides() or counts is None:
+            return unscaled(weights)
         if rule.per_length:
             if rule.per_length == "row":
                 return by_length(weights, counts)

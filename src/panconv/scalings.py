@@ -43,13 +43,9 @@ class Factors(NamedTuple):
         return float(size.where(size > 0, torch.inf).min()) if size.numel() else math.inf
 
 
-def unscaled(weights: Weighing, counts: Counts | None = None) -> Factors:
-    """Σₙ wₙ G(n): methods 5, 8 and 9; with counts where a signed or directed base grows beyond float64."""
+def unscaled(weights: Weighing) -> Factors:
+    """Σₙ wₙ G(n): methods 5, 8 and 9."""
     w = weights.exact().unsqueeze(1)
-    if counts is not None and counts.exponent is not None:
-        _check_growth(weights, counts)
-        scale = torch.exp2(counts.exponent.clamp(max=1023)) * counts.arrive
-        return Factors(w * match(scale, w.dim()), wide=True)
     if not may_look() or (w.is_cuda and not weights.may_overflow):  # a look would make the GPU wait
         return Factors(w)
     largest = float(w.detach().abs().max())
@@ -60,6 +56,21 @@ def unscaled(weights: Weighing, counts: Counts | None = None) -> Factors:
             "energies or the temperature, or use a method that divides by Z (1, 2, 7), where a common factor cancels"
         )
     return Factors(w, wide=largest > WIDEST[torch.float32])
+
+
+def unscaled_apart(weights: Weighing, counts: Counts, adj: Adjacency) -> Factors:
+    """Σₙ wₙ 2^eₙ · 2^−eₙ G(n): the same where a signed or directed base leaves float64, though wₙ G(n) does not."""
+    _check_growth(weights, counts)
+    assert counts.exponent is not None
+    w = weights.exact().detach()
+    largest = w.abs().argmax(0, keepdim=True)  # (1[, S])
+    mantissa, exponent = weights.apart(largest)  # (L+1, 1[, S])
+    top, of_top = torch.frexp(w.gather(0, largest).abs())
+    exponent = exponent + of_top + match(counts.exponent, mantissa.dim())
+    left = mantissa * top * torch.exp2(exponent.clamp(max=1023))
+    if not may_vanish(counts, adj):
+        left = left.masked_fill(~match(counts.arrive, left.dim()), 0)
+    return Factors(left, wide=True)
 
 
 def outnumbered(weights: Weighing, counts: Counts, per_length: bool) -> bool:

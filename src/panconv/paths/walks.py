@@ -127,21 +127,28 @@ class Walks:
         return counts._replace(ratio=terms / counts.value.where(counts.arrive, 1))
 
     def _counts_apart(self, ones: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
-        """D_n = Σⱼ Aᵢⱼ D_{n−1}(j) by mantissa and exponent, each row in units of its largest term."""
+        """D_n = Σⱼ Aᵢⱼ D_{n−1}(j) by mantissa and exponent, each row in units of its largest term.
+
+        An edge of weight 0 sends nothing, but what it would send is its gradient. Where nothing else arrives, the unit
+        is that of what would, were such edges to weigh 1.
+        """
         (a, _), row = self.adj.operands(torch.float64), self.adj.row
-        size = torch.frexp(a.value.detach())[1].double().where(a.value.detach() > 0, -torch.inf)  # 0 sends nothing
-        value, exponent = ones, torch.zeros_like(ones)
+        weighs = a.value.detach() > 0
+        size = torch.frexp(a.value.detach())[1].double().where(weighs, 0)
+        value, exponent, joined = ones, torch.zeros_like(ones), torch.ones_like(ones, dtype=torch.bool)
         yield value, exponent
         for _ in range(self.L):
-            sent = (exponent[a.col] + size).where(value.detach()[a.col] > 0, -torch.inf)
-            unit = torch.full_like(ones, -torch.inf).scatter_reduce(0, row, sent, "amax")
-            unit = unit.masked_fill(unit == -torch.inf, 0)
-            # An edge of weight 0 sends nothing, but what it would send is its gradient.
-            shift = (exponent[a.col] - unit[row]).where(value.detach()[a.col] > 0, 0).clamp(max=1023)
-            terms = a.value * torch.exp2(shift) * value[a.col]
-            total = torch.zeros_like(ones).index_add(0, row, terms)
+            sent, nothing = exponent[a.col] + size, torch.full_like(ones, -torch.inf)
+            arrives, would = weighs & (value.detach()[a.col] > 0), joined[a.col]
+            unit, other = (
+                nothing.scatter_reduce(0, row, sent.where(of, -torch.inf), "amax") for of in (arrives, would)
+            )
+            joined = other > -torch.inf
+            unit = unit.where(unit > -torch.inf, other).where(joined, 0)
+            shift = (exponent[a.col] - unit[row]).clamp(max=1023)
+            total = torch.zeros_like(ones).index_add(0, row, a.value * torch.exp2(shift) * value[a.col])
             more = torch.frexp(total.detach())[1].double()
-            value, exponent = total * torch.exp2(-more), (unit + more).where(total.detach() > 0, 0)
+            value, exponent = total * torch.exp2(-more), unit + more
             yield value, exponent
 
 
@@ -157,7 +164,9 @@ class ScaledWalks:
     def __init__(self, walks: Walks, counts: Counts) -> None:
         self.adj, self.L, self.num_nodes = walks.adj, walks.L, walks.num_nodes
         assert counts.exponent is not None
-        self._exponent = counts.exponent.where(counts.arrive, -torch.inf)  # (L + 1, N) float64: 2^−∞ sends nothing
+        # (L + 1, N) float64. 2^−∞ sends nothing; but what an edge of weight 0 would send on is part of its gradient.
+        vanishing = walks.adj.is_tracked and not walks.adj.is_positive
+        self._exponent = counts.exponent if vanishing else counts.exponent.where(counts.arrive, -torch.inf)
 
     def terms(self, x: Tensor) -> Iterator[Tensor]:
         yield x
