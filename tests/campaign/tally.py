@@ -35,6 +35,7 @@ class Tally:
         self.cases, self.seconds = 0, 0.0
         self.asked, self.seen = 0, 0  # indices that were to be looked at, and that were before the time was up
         self.either = 0  # cases in which both a value and a refusal are right
+        self.mended = 0  # failures that were run again after a mend, and passed (`campaign.again`)
         self.outcomes: Counter[str] = Counter()
         self.unsigned: Counter[str] = Counter()  # outside the strata in which numbers may cancel
         self.levels: dict[str, Counter[str]] = {}
@@ -68,7 +69,7 @@ class Tally:
             self.levels.setdefault("|".join(level), Counter())[BROKEN] += 1
 
     def merge(self, other: Tally) -> Tally:
-        for number in ("cases", "asked", "seen", "either"):
+        for number in ("cases", "asked", "seen", "either", "mended"):
             setattr(self, number, getattr(self, number) + getattr(other, number))
         self.seconds = max(self.seconds, other.seconds)
         for counter in ("outcomes", "unsigned", "refused"):
@@ -129,8 +130,10 @@ class Tally:
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Tally:
         tally = cls()
-        numbers = ("cases", "asked", "seen", "either", "seconds")
-        tally.__dict__.update({key: data[key] for key in (*numbers, "failures", "about")})
+        numbers = ("cases", "asked", "seen", "either", "mended", "seconds")
+        tally.__dict__.update(
+            {key: data.get(key, 0) for key in numbers}, failures=data["failures"], about=data["about"]
+        )
         for key in ("outcomes", "unsigned", "refused"):
             setattr(tally, key, Counter(data[key]))
         tally.levels = {key: Counter(counts) for key, counts in data["levels"].items()}
@@ -157,6 +160,11 @@ class Tally:
         lines += [f"| {name} | {self.outcomes[name]:,} |" for name in (*PASSED, *FAILED)]
         lines += ["", f"Ill-conditioned outside the signed strata: {self.share_ill:.2%}.", ""]
         lines += [f"So near a threshold that a value and a refusal are both right: {self.either / self.cases:.2%}.", ""]
+        if self.mended:
+            lines += [
+                f"Failures that were found, mended and run again, and are counted as they came out: {self.mended}.",
+                "",
+            ]
         lines += ["| law | held | broken |", "|---|---|---|"]
         lines += [f"| {name} | {c['held']:,} | {c['broken']:,} |" for name, c in sorted(self.laws.items())]
         lines += ["", *self._about_pairs(), ""]

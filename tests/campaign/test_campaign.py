@@ -9,7 +9,7 @@ import pytest
 import torch
 from scipy.sparse.csgraph import connected_components
 
-from campaign import check, laws, mutants, oracle, run, shrink, tally
+from campaign import again, check, laws, mutants, oracle, run, shrink, tally
 from campaign.cases import LD, Case, case
 from campaign.levels import FACTORS, LEGAL, MUST_REFUSE, SIGNED, draw
 from campaign.problem import Problem
@@ -178,6 +178,20 @@ def test_a_broken_law_is_a_failure_of_its_levels():
     found.add_law(made, laws.NAMES[0], held=False)
     assert found.failed == 1
     assert "| 1 | 1 | 0 | 1 | — |" in found.markdown()
+
+
+def test_failures_are_run_again_after_a_mend():
+    index = next(
+        i for i in range(100) if case(1, i).refused is None and check.verdict(case(1, i)).outcome == check.RIGHT
+    )
+    found, made = tally.Tally(), case(1, index)
+    found.add(made, check.WRONG)
+    found.add_law(made, "shares and Z", held=False)
+    found.failures += [f"wrong: {made.replay}  off", f"shares and Z: {made.replay}  off"]
+    found = again.again(tally.Tally.from_json(json.loads(json.dumps(found.to_json()))))
+    assert (found.mended, found.failures, found.failed, found.outcomes[check.RIGHT]) == (2, [], 0, 1)
+    assert found.rarest(found.right) == found.rarest()
+    assert f"run again, and are counted as they came out: {found.mended}" in found.markdown()
 
 
 def test_a_law_that_can_say_nothing_is_not_counted(monkeypatch):
