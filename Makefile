@@ -54,9 +54,9 @@ CASES ?= 20000
 SEED ?= 1
 SHARDS ?= $(shell nproc)
 ifdef BARE
-fuzz fuzz-mutants: FUZZ := OMP_NUM_THREADS=1 PYTHONPATH=src:tests $(PYTHON)
+fuzz fuzz-mutants: FUZZ := OMP_NUM_THREADS=1 PYTHONPATH=src:tests:tests/helpers:tests/fuzzers $(PYTHON)
 else
-fuzz fuzz-mutants: FUZZ := OMP_NUM_THREADS=1 PYTHONPATH=src:tests $(BIN)/python
+fuzz fuzz-mutants: FUZZ := OMP_NUM_THREADS=1 PYTHONPATH=src:tests:tests/helpers:tests/fuzzers $(BIN)/python
 fuzz fuzz-mutants: install
 endif
 fuzz:

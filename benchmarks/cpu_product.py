@@ -42,7 +42,7 @@ from scipy.sparse import csgraph, csr_matrix
 from torch import Tensor
 
 from panconv import MET, Adjacency, Walks
-from panconv.csr import CSR, rows_of
+from panconv.graph.csr import CSR, rows_of
 
 L = 3
 NAMES = ("cora", "citeseer", "pubmed", "power law", "communities")

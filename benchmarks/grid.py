@@ -20,8 +20,8 @@ from torch_geometric.nn import MessagePassing
 from torch_geometric.nn.conv.gcn_conv import gcn_norm
 
 from panconv import grid_search, load
-from panconv.experiments.settings import settings
-from panconv.search import grid_points
+from panconv.paper.settings import settings
+from panconv.training.search import grid_points
 
 TRIALS, SAMPLE = 5, 4
 

@@ -14,7 +14,7 @@ from torch import Tensor
 from whole import Ours, both
 
 from panconv import Adjacency
-from panconv.spmm import spmm
+from panconv.compute.spmm import spmm
 
 DEGREE, L, F = 20, 3, 64
 BUILDING = 200  # bytes an edge while a graph is being made: 64-bit keys, sorted, with their permutations

@@ -11,7 +11,7 @@ from peers import products
 from records import Record, Setup, checked, compared, prepared
 from roofline import Product
 
-from panconv.spmm import spmm
+from panconv.compute.spmm import spmm
 
 
 def measure(setup: Setup) -> Iterator[Record]:

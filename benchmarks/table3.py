@@ -18,11 +18,11 @@ from collections.abc import Sequence
 
 from measure import machine
 
-from panconv.experiments import cells
-from panconv.experiments.paper import GRAPHS, GRID_SEARCH, TABLE3
-from panconv.experiments.reproduce import reproduce
-from panconv.results import Job, Results, Run
-from panconv.search import Step
+from panconv.paper.published import GRAPHS, GRID_SEARCH, TABLE3
+from panconv.paper.tables import cells
+from panconv.paper.tables.reproduce import reproduce
+from panconv.records.runs import Job, Results, Run
+from panconv.training.search import Step
 
 
 def part_of(job: Job) -> str:

@@ -26,8 +26,8 @@ from torch_geometric.data import Data
 from torch_geometric.nn import GCNConv
 
 from panconv import PAN, Adjacency, fit, load
-from panconv.experiments.settings import Settings, settings
-from panconv.features import SparseRows
+from panconv.compute.features import SparseRows
+from panconv.paper.settings import Settings, settings
 
 TRIALS = 10
 GRAPHS = ("cora", "citeseer", "pubmed")

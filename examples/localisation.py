@@ -11,7 +11,7 @@ from pathlib import Path
 import torch
 
 from panconv import MET, Adjacency, PowerLaw, Walks
-from panconv.experiments.localisation import draw_localisation
+from panconv.paper.studies.localisation import draw_localisation
 
 
 def lattice(side: int, missing: float) -> tuple[Adjacency, torch.Tensor]:

@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 import torch
 
-from panconv import METHODS, PAN, Adjacency, PANConv, Walks, fit, kernels, plan
-from panconv.features import SparseRows
-from panconv.kernels import plain
-from panconv.met import MET
+from panconv import METHODS, PAN, Adjacency, PANConv, Walks, fit
+from panconv.base.random import keys
+from panconv.compute import kernels
+from panconv.compute.features import SparseRows
+from panconv.compute.kernels import plain
+from panconv.met import MET, plan
 from panconv.paths.walks import ScaledWalks
-from panconv.random import keys
 from panconv.weights import weights_from
 
 N, F, L = 2000, 128, 4
@@ -192,7 +193,7 @@ def test_the_adjoint_keeps_nothing_either(graph):
 
 
 def test_products_of_a_training_epoch(products):
-    from test_train import small
+    from two_communities import small
 
     epochs = []
     for count in (3, 4):

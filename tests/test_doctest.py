@@ -15,5 +15,6 @@ MODULES = [m.name for m in pkgutil.walk_packages(panconv.__path__, "panconv.") i
 @pytest.mark.parametrize("name", MODULES)
 def test_examples(name):
     module = importlib.import_module(name)
-    results = doctest.testmod(module, extraglobs={"torch": torch, **vars(panconv)})
+    names = {public: getattr(panconv, public) for public in panconv.__all__}
+    results = doctest.testmod(module, extraglobs={"torch": torch, **names})
     assert results.failed == 0

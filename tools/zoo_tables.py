@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from panconv.experiments import splits
-from panconv.experiments.paper import GRAPHS
-from panconv.report import summary
-from panconv.results import Results
-from panconv.zoo.records import Records
+from panconv.paper.published import GRAPHS
+from panconv.paper.report import summary
+from panconv.paper.tables import splits
+from panconv.paper.zoo.records import Records
+from panconv.records.runs import Results
 
 DOCS = Path(__file__).parents[1] / "docs"
 

@@ -3,21 +3,23 @@
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from panconv import moved
+
 if TYPE_CHECKING:
     from panconv.data import load as load
     from panconv.graph import Adjacency as Adjacency
     from panconv.met import MET as MET
-    from panconv.methods import METHODS as METHODS
-    from panconv.models import PAN as PAN
+    from panconv.met import METHODS as METHODS
     from panconv.nn import PANConv as PANConv
     from panconv.paths import EffectiveWalks as EffectiveWalks
     from panconv.paths import SelfAvoidingPaths as SelfAvoidingPaths
     from panconv.paths import ShortestPaths as ShortestPaths
     from panconv.paths import Walks as Walks
-    from panconv.search import grid_search as grid_search
     from panconv.spectral import eigs as eigs
     from panconv.spectral import lanczos as lanczos
-    from panconv.train import fit as fit
+    from panconv.training.fit import fit as fit
+    from panconv.training.models import PAN as PAN
+    from panconv.training.search import grid_search as grid_search
     from panconv.transforms import METTransform as METTransform
     from panconv.weights import Boltzmann as Boltzmann
     from panconv.weights import Fixed as Fixed
@@ -32,21 +34,22 @@ _HOME = {
     "Fixed": "weights",
     "Free": "weights",
     "MET": "met",
-    "METHODS": "methods",
+    "METHODS": "met",
     "METTransform": "transforms",
-    "PAN": "models",
+    "PAN": "training.models",
     "PANConv": "nn",
     "PowerLaw": "weights",
     "SelfAvoidingPaths": "paths",
     "ShortestPaths": "paths",
     "Walks": "paths",
     "eigs": "spectral",
-    "fit": "train",
-    "grid_search": "search",
+    "fit": "training.fit",
+    "grid_search": "training.search",
     "lanczos": "spectral",
     "load": "data",
 }
 __all__ = list(_HOME)
+moved.install()
 
 
 def __getattr__(name: str) -> object:

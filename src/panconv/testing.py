@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from panconv.validation import kind_of
+from panconv.base.checks import kind_of
 
 _TOLERANCE = 1e-9
 

@@ -15,12 +15,12 @@ from torch import Tensor
 from torch_geometric.data import Data
 from torch_geometric.transforms import BaseTransform
 
-from panconv.edges import checked_edges
+from panconv.base.checks import as_number, checked_count, checked_length, free_bytes, kind_of, shown
 from panconv.graph import Adjacency
+from panconv.graph.reading import checked_edges
 from panconv.met import MET
-from panconv.methods import check_paths, checked_method, natural_weights
+from panconv.met.methods import check_paths, checked_method, natural_weights
 from panconv.paths import PathFamily, paths_from
-from panconv.validation import as_number, checked_count, checked_length, free_bytes, kind_of, shown
 from panconv.weights import PathWeights, weights_from
 
 _ENTRIES = 50_000_000  # of M, bounded from above: more than these are not formed at once where some are to be dropped

@@ -31,50 +31,50 @@ class Mutant(NamedTuple):
 
 
 MUTANTS = [
-    Mutant("transpose forgotten", "spmm.py", "grad_x = product(*a_t, *a, g)", "grad_x = product(*a, *a_t, g)"),
+    Mutant("transpose forgotten", "compute/spmm.py", "grad_x = product(*a_t, *a, g)", "grad_x = product(*a, *a_t, g)"),
     Mutant(
         "entry gradient of the sender",
-        "spmm.py",
+        "compute/spmm.py",
         "return (g[rows_of(crow, col.numel())] * x[col]).sum(-1)",
         "return (x[rows_of(crow, col.numel())] * g[col]).sum(-1)",
     ),
     Mutant(
         "Horner's first weight",
-        "series.py",
+        "compute/series.py",
         "keep = weights[n - 2] if self.by_node else",
         "keep = weights[n - 1] if self.by_node else",
     ),
     Mutant(
         "gradient of the lengths by one too many",
-        "series.py",
+        "compute/series.py",
         "all_dots.append(_weighed(dots, right))",
         "all_dots.append(_weighed(dots, None))",
     ),
     Mutant(
         "low memory weighs the dots",
-        "series.py",
+        "compute/series.py",
         "of_w = torch.stack(dots if how.by_node else [_weighed(dot, outer) for dot in dots])",
         "of_w = torch.stack(dots if how.by_node else [_weighed(dot, None) for dot in dots])",
     ),
     Mutant(
         "adjoint without its outer factor",
-        "plan.py",
+        "met/plan.py",
         "inner = y if self.outer is None else _times(self.outer, y)",
         "inner = y",
     ),
     Mutant(
         "method 6 takes one right for all",
-        "plan.py",
+        "met/plan.py",
         "(self.right[n] if self.right_varies else self.right)[col]",
         "(self.right[0] if self.right_varies else self.right)[col]",
     ),
     Mutant(
         "adjoint of method 6",
-        "plan.py",
+        "met/plan.py",
         "sum_of(map(_times, self._rights(), self._adjoint_apart(scaled)))",
         "sum_of(self._adjoint_apart(scaled))",
     ),
-    Mutant("matrix by the sender", "plan.py", "value = value * self.outer[row]", "value = value * self.outer[col]"),
+    Mutant("matrix by the sender", "met/plan.py", "value = value * self.outer[row]", "value = value * self.outer[col]"),
     Mutant(
         "the product of powers from the wrong side",
         "paths/walks.py",
@@ -138,35 +138,35 @@ MUTANTS = [
     ),
     Mutant(
         "degrees by columns",
-        "graph.py",
-        "return a.value.new_zeros(self.num_nodes).index_add(0, self.row, a.value)",
-        "return a.value.new_zeros(self.num_nodes).index_add(0, self.col, a.value)",
+        "graph/csr.py",
+        "return self.value.new_zeros(self.crow.numel() - 1).index_add(0, self.row(), self.value)",
+        "return self.value.new_zeros(self.crow.numel() - 1).index_add(0, self.col, self.value)",
     ),
     Mutant(
         "a loop that is there counts once",
-        "graph.py",
+        "graph/bases.py",
         "value = torch.cat([ones + loop, ones.new_ones(new.numel())])[order]",
         "value = torch.cat([ones, ones.new_ones(new.numel())])[order]",
     ),
     Mutant(
         "directed taken for symmetric",
-        "graph.py",
+        "graph/adjacency.py",
         "symmetric = torch.equal(self.crow, crow_t) and torch.equal(self.col, col_t)",
         "symmetric = torch.equal(self.crow, crow_t)",
     ),
     Mutant(
         "the transpose's values in their old order",
-        "graph.py",
+        "graph/adjacency.py",
         "return a, CSR(crow_t, col_t, value[perm])",
         "return a, CSR(crow_t, col_t, value)",
     ),
     Mutant(
         "sender and receiver swapped",
-        "edges.py",
+        "graph/reading.py",
         "edges = torch.stack([col, row]).long()",
         "edges = torch.stack([row, col]).long()",
     ),
-    Mutant("method 9 scaled as method 8", "methods.py", '9: Method("D^−½AD^−½"', '9: Method("D⁻¹A"'),
+    Mutant("method 9 scaled as method 8", "met/methods.py", '9: Method("D^−½AD^−½"', '9: Method("D⁻¹A"'),
 ]
 
 

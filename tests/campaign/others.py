@@ -1,4 +1,4 @@
-"""The other fuzzers, each a file beside the tests of what it attacks, with a `main(cases, seed)` of its own."""
+"""The other fuzzers, each a file of `tests/fuzzers`, with a `main(cases, seed)` of its own."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-TESTS = Path(__file__).resolve().parents[1]
+FOLDER = Path(__file__).resolve().parents[1] / "fuzzers"
 FUZZERS = (
-    "data/fuzz_pickles.py",
+    "fuzz_pickles.py",
     "fuzz_models.py",
     "fuzz_records.py",
-    "cli/fuzz_commands.py",
-    "nn/fuzz_threads.py",
+    "fuzz_commands.py",
+    "fuzz_threads.py",
 )
 SHARE = 20  # a case of theirs takes as long as so many of the campaign's
 
@@ -39,7 +39,7 @@ def main(argv: list[str] | None = None) -> int:
 
 def failed(name: str, cases: int, seed: int) -> int:
     """Whether a fuzzer's main reports a failure: a number or a line of them, or a count of those that failed."""
-    path = TESTS / name
+    path = FOLDER / name
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None
     assert spec.loader is not None

@@ -5,6 +5,7 @@ import os
 import resource
 import subprocess
 import sys
+from pathlib import Path
 
 import fuzz_commands
 import fuzz_records
@@ -12,16 +13,17 @@ import pytest
 import typer
 from fuzz_commands import planetoid_files
 from in_process import call
+from run_records import make
 from terminal import surroundings
-from test_results import make
 
 from panconv import cli
 from panconv.cli import common
-from panconv.jsonl import read_lines
-from panconv.results import Results
+from panconv.records.jsonl import read_lines
+from panconv.records.runs import Results
 
 QUICK = ("--trials", 1, "--epochs", 1)
 ODD = r"[red]odd $\x{$ :smile:"
+TESTS = Path(__file__).parents[1]
 
 
 @pytest.fixture(scope="module")
@@ -191,9 +193,8 @@ def test_any_line_of_a_record():
 
 @pytest.mark.parametrize("kills", [3, pytest.param(100, marks=pytest.mark.slow)])
 def test_killed_again_and_again_nothing_is_lost(kills):
-    here = os.path.dirname(__file__)
-    path = os.pathsep.join([here, os.path.dirname(here), os.environ.get("PYTHONPATH", "")])
-    arguments = [sys.executable, os.path.join(here, "kill_reproduce.py"), str(kills), "0"]
+    path = os.pathsep.join([str(TESTS / "helpers"), os.environ.get("PYTHONPATH", "")])
+    arguments = [sys.executable, str(TESTS / "fuzzers/kill_reproduce.py"), str(kills), "0"]
     done = subprocess.run(arguments, env={**surroundings(), "PYTHONPATH": path}, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "killed, completed" in done.stdout

@@ -6,7 +6,7 @@ import pytest
 from in_process import call
 from terminal import command, run, surroundings
 
-from panconv.results import Results
+from panconv.records.runs import Results
 
 QUICK = ("reproduce", "table3", "--quick", "--datasets", "cora")
 

@@ -5,7 +5,7 @@ import pytest
 from in_process import call
 from terminal import run
 
-from panconv.experiments.temperature import STARTS
+from panconv.paper.studies.temperature import STARTS
 
 
 def test_temperature(tmp_path):

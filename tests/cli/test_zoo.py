@@ -6,9 +6,9 @@ from in_process import call
 from terminal import run
 
 from panconv.cli.zoo import zoo
-from panconv.zoo import runner
-from panconv.zoo.menu import WALK, menu
-from panconv.zoo.registry import METHODS
+from panconv.paper.zoo import runner
+from panconv.paper.zoo.menu import WALK, menu
+from panconv.paper.zoo.registry import METHODS
 
 QUICK = ("--trials", 2, "--set", "epochs=3")
 

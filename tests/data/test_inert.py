@@ -1,5 +1,5 @@
 import pytest
-from data.hostile_pickles import FILES, surroundings
+from hostile_pickles import FILES, surroundings
 
 from panconv.data.inert import Array, DType, Matrix, Name, Table, called, made, named, set_state
 from panconv.data.pickles import read_array, read_lists, read_matrix

@@ -1,7 +1,7 @@
 import pickle
 
 import pytest
-from data.hostile_pickles import long
+from hostile_pickles import long
 
 from panconv.data import opcodes
 from panconv.data.inert import Array, Table

@@ -2,11 +2,11 @@ import collections
 import os
 import pickle
 
+import fuzz_pickles
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from data import fuzz_pickles
-from data.hostile_pickles import array, csr, matrix, shared_list, vector
+from hostile_pickles import array, csr, matrix, shared_list, vector
 
 from panconv.data.pickles import read_array, read_lists, read_matrix
 

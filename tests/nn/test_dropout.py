@@ -1,8 +1,8 @@
 import pytest
 import torch
 
-from panconv import random
-from panconv.features import SparseRows
+from panconv.base import random
+from panconv.compute.features import SparseRows
 from panconv.nn import Dropout
 from panconv.testing import close
 

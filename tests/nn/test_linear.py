@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.nn.parameter import UninitializedParameter
 
-from panconv.features import SparseRows
+from panconv.compute.features import SparseRows
 from panconv.nn import Linear
 from panconv.testing import close
 

@@ -4,7 +4,7 @@ from torch import nn
 from torch.testing import assert_close as close
 from torch_geometric.nn import AGNNConv, ChebConv, GATConv, GCNConv, SGConv
 
-from panconv import random
+from panconv.base import random
 from panconv.nn import Dropout, Stacked
 
 EDGES = torch.tensor([[0, 1, 1, 2, 2, 0, 2, 3, 4], [1, 0, 2, 1, 0, 2, 3, 2, 4]])

@@ -1,13 +1,13 @@
-"""Layers that threads share. `fuzz_threads.py` beside this file goes on for as long as one likes."""
+"""Layers that threads share. `tests/fuzzers/fuzz_threads.py` goes on for as long as one likes."""
 
 from itertools import count
 
+import fuzz_threads
 import pytest
 import torch
 from interleaving import interrupted
-from nn import fuzz_threads
 
-from panconv.features import SparseRows
+from panconv.compute.features import SparseRows
 from panconv.nn import Dropout
 
 

@@ -7,8 +7,8 @@ from graphs import TRIANGLE_AND_TAIL, graphs, undirected
 from hypothesis import given
 
 from panconv import Adjacency, load
+from panconv.compute.spmm import spmm
 from panconv.spectral import perron
-from panconv.spmm import spmm
 from panconv.testing import close
 
 

@@ -15,14 +15,14 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from panconv.files import check_writable, replacing
-from panconv.jsonl import strict
-from panconv.zoo.registry import METHODS
+from panconv.base.files import check_writable, replacing
+from panconv.paper.zoo.registry import METHODS
+from panconv.records.jsonl import strict
 
 if TYPE_CHECKING:
-    from panconv.search import Step
-    from panconv.train import Progress as Epoch
-    from panconv.zoo.runner import Step as ZooStep
+    from panconv.paper.zoo.runner import Step as ZooStep
+    from panconv.training.fit import Progress as Epoch
+    from panconv.training.search import Step
 
 PLOTS = (".png", ".svg", ".pdf")
 _LONGEST_NAME = 200  # bytes of a file's name: a system takes 255, and while it is written it has a longer one

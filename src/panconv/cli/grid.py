@@ -28,7 +28,7 @@ from panconv.cli.common import (
 )
 
 if TYPE_CHECKING:
-    from panconv.ranking import Point
+    from panconv.records.ranking import Point
 
 
 def grid(
@@ -60,11 +60,11 @@ def grid(
 
     Example: panconv grid cora --values 0,0.5,1,2 --trials 5 --plot grid.png
     """
-    from panconv.experiments.settings import settings
-    from panconv.methods import checked_method
-    from panconv.results import Job, Results
-    from panconv.search import grid_points, grid_search, power_law_points
-    from panconv.validation import checked_length
+    from panconv.base.checks import checked_length
+    from panconv.met.methods import checked_method
+    from panconv.paper.settings import settings
+    from panconv.records.runs import Job, Results
+    from panconv.training.search import grid_points, grid_search, power_law_points
 
     checked_method(method)
     check_count(checked_length(L), "--L", 0, LONGEST)
@@ -104,7 +104,7 @@ def grid(
         )
     _show(found, title(name), trials)
     if plot is not None:
-        from panconv.experiments.heat import heat_map
+        from panconv.paper.figures.heat import heat_map
 
         heat_map(found, f"{drawn(name)}, method {method}: validation accuracy (%), {trials} trials a point", plot)
         say("heat map", plot)

@@ -16,7 +16,7 @@ from rich.text import Text
 from panconv.cli.common import check_count, check_device, check_outputs, console, out, title, words, write_json
 
 if TYPE_CHECKING:
-    from panconv.experiments.operators.table import Cell
+    from panconv.paper.studies.operators.table import Cell
 
 
 def operators(
@@ -38,9 +38,9 @@ def operators(
 
     Example: panconv operators --datasets cora --models gcn,sgc
     """
-    from panconv.experiments.operators import run
-    from panconv.experiments.operators.models import MODELS
-    from panconv.experiments.operators.table import Step
+    from panconv.paper.studies.operators import run
+    from panconv.paper.studies.operators.models import MODELS
+    from panconv.paper.studies.operators.table import Step
 
     check_count(trials, "--trials")
     check_device(device)

@@ -15,7 +15,7 @@ def report(
     page: Annotated[Path, typer.Option("--out", metavar="FILE", help="The page to write.")] = Path("report.html"),
 ) -> None:
     """Write one HTML page about the results: tables, figures and commands, ours beside the paper's."""
-    from panconv.report import write_report
+    from panconv.paper.report import write_report
 
     check_outputs(None, page)
     say("report", write_report(results, page))

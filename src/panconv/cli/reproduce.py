@@ -12,16 +12,16 @@ from rich.table import Table
 from rich.text import Text
 
 from panconv.cli.common import Batches, bold, check_count, check_device, command_line, dim, out, say, stopping
-from panconv.experiments import baselines
-from panconv.experiments.cells import EXPERIMENTS, missing
-from panconv.experiments.paper import GRAPHS
-from panconv.report.standing import signed
-from panconv.zoo.registry import checked
+from panconv.paper.published import GRAPHS
+from panconv.paper.report.standing import signed
+from panconv.paper.tables import baselines
+from panconv.paper.tables.cells import EXPERIMENTS, missing
+from panconv.paper.zoo.registry import checked
 
 if TYPE_CHECKING:
-    from panconv.report.summary import Cell, OnM, Row
-    from panconv.results import Results
-    from panconv.zoo.records import Records
+    from panconv.paper.report.summary import Cell, OnM, Row
+    from panconv.paper.zoo.records import Records
+    from panconv.records.runs import Results
 
 
 def reproduce(
@@ -54,12 +54,12 @@ def reproduce(
     if unknown := [name for name in chosen if name not in GRAPHS]:
         raise ValueError(f"--datasets names {unknown[0]!r}, which is not one of {', '.join(GRAPHS)}")
     check_count(trials, "--trials")
-    from panconv.experiments import reproduce as experiments
-    from panconv.report import summary
-    from panconv.report.figure2 import draw
-    from panconv.report.ranking import draw_all
-    from panconv.results import Results
-    from panconv.zoo.records import Records
+    from panconv.paper.report import summary
+    from panconv.paper.report.figure2 import draw
+    from panconv.paper.report.ranking import draw_all
+    from panconv.paper.tables import reproduce as experiments
+    from panconv.paper.zoo.records import Records
+    from panconv.records.runs import Results
 
     store, records = Results(results), Records(results / "zoo")
     check_device(device)
@@ -103,7 +103,7 @@ def reproduce(
     runs, trained = store.read(), records.read()
     for experiment in wanted:
         if experiment == "figure1":
-            from panconv.experiments.lattice import draw_figure1
+            from panconv.paper.figures.lattice import draw_figure1
 
             for ending in ("png", "svg"):
                 draw_figure1(L, store.folder / f"figure1.{ending}")
@@ -149,9 +149,9 @@ def _splits(
     device: str,
 ) -> None:
     """Table 2 on random splits."""
-    from panconv.experiments import reproduce as experiments
-    from panconv.experiments import splits
-    from panconv.report import summary
+    from panconv.paper.report import summary
+    from panconv.paper.tables import reproduce as experiments
+    from panconv.paper.tables import splits
 
     if what != "table2" or count < 1:
         raise ValueError(f"--random-splits goes with table2 and a number of at least 1, got {what} and {count}")

@@ -28,7 +28,7 @@ from panconv.cli.common import (
 )
 
 if TYPE_CHECKING:
-    from panconv.experiments.spectrum import Spectrum
+    from panconv.paper.studies.spectrum import Spectrum
 
 
 def spectrum(
@@ -50,12 +50,12 @@ def spectrum(
 
     Example: panconv spectrum cora --method 2 --plot spectrum.png
     """
+    from panconv.base.checks import checked_length
     from panconv.data import load
     from panconv.graph import Adjacency
     from panconv.met import MET
-    from panconv.methods import check_similar
+    from panconv.met.methods import check_similar
     from panconv.paths import Walks
-    from panconv.validation import checked_length
     from panconv.weights import in_words
 
     check_similar(method)
@@ -68,7 +68,7 @@ def spectrum(
     data = load(name, sparse=True)
     adj = Adjacency.from_edge_index(data.edge_index, num_nodes=data.num_nodes).to(device)
     M = MET(Walks(adj, L), weights, method)
-    from panconv.experiments.spectrum import draw_spectra, spectra
+    from panconv.paper.studies.spectrum import draw_spectra, spectra
 
     columns = (words(), BarColumn(bar_width=20), TimeElapsedColumn())
     with Progress(*columns, console=console(stderr=True), transient=True) as bar:

@@ -29,8 +29,8 @@ from panconv.cli.common import (
 )
 
 if TYPE_CHECKING:
-    from panconv.experiments.landings import Landing
-    from panconv.experiments.temperature import Sweep
+    from panconv.paper.studies.landings import Landing
+    from panconv.paper.studies.temperature import Sweep
 
 
 def temperature(
@@ -56,9 +56,9 @@ def temperature(
 
     Example: panconv temperature cora --L 1,2,3,5,10 --plot temperature.png
     """
-    from panconv.experiments.temperature import draw_sweep, sweep, sweep_jobs
-    from panconv.methods import checked_method
-    from panconv.results import Results
+    from panconv.met.methods import checked_method
+    from panconv.paper.studies.temperature import draw_sweep, sweep, sweep_jobs
+    from panconv.records.runs import Results
     from panconv.weights import PowerLaw
 
     checked_method(method)

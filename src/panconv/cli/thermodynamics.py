@@ -33,12 +33,12 @@ def thermodynamics(
 
     Example: panconv thermodynamics cora --temperature 0.5 --plot entropy.png
     """
+    from panconv.base.checks import checked_length
     from panconv.data import load
     from panconv.graph import Adjacency
     from panconv.met import MET
-    from panconv.methods import checked_method
+    from panconv.met.methods import checked_method
     from panconv.paths import paths_from
-    from panconv.validation import checked_length
     from panconv.weights import PowerLaw
 
     if not 0 < temperature < float("inf"):
@@ -67,7 +67,7 @@ def thermodynamics(
     shares = ", ".join(f"k({n}) {k:.3f}" for n, k in enumerate(mean) if k >= 5e-4 or len(mean) <= 8)
     out.print(f"shares of the lengths, mean over the nodes: {shares}")
     if plot is not None:
-        from panconv.experiments.localisation import draw_localisation
+        from panconv.paper.studies.localisation import draw_localisation
 
         draw_localisation(M, heading.replace(title(name), drawn(name)), plot)
         say("plot", plot)

@@ -34,7 +34,7 @@ from panconv.cli.common import (
 )
 
 if TYPE_CHECKING:
-    from panconv.results import Run
+    from panconv.records.runs import Run
 
 KINDS = ("free", "fixed", "boltzmann", "power-law")
 
@@ -95,12 +95,12 @@ def train(
 
     Example: panconv train cora --method 5 --k 0,1,1
     """
+    from panconv.base.checks import checked_length
     from panconv.data import load
-    from panconv.experiments.settings import settings, start
-    from panconv.methods import checked_method
-    from panconv.results import Job, Results
-    from panconv.search import train_batch
-    from panconv.validation import checked_length
+    from panconv.met.methods import checked_method
+    from panconv.paper.settings import settings, start
+    from panconv.records.runs import Job, Results
+    from panconv.training.search import train_batch
 
     checked_method(method)
     kind, fixed = _weights(method, weights, k)
@@ -152,7 +152,7 @@ def _write_outputs(
     failures: list[str],
 ) -> None:
     """Writes what was asked for, each output whether or not the others can be written."""
-    from panconv.experiments.curves import learning_curves
+    from panconv.paper.figures.curves import learning_curves
 
     with _noting(failures):
         write_json(json_file, {"panconv": version("panconv"), "runs": records}, "results")
@@ -177,7 +177,7 @@ def _noting(failures: list[str]) -> Iterator[None]:
 
 def _model_files(save: Path | None, names: list[str], json_file: Path | None) -> dict[str, Path]:
     """Where the model of each graph goes; refuses two files in one place."""
-    from panconv.saving import file_of
+    from panconv.training.saving import file_of
 
     if save is None:
         return {}
@@ -195,7 +195,7 @@ def _model_files(save: Path | None, names: list[str], json_file: Path | None) ->
 
 def _weights(method: int, weights: str | None, k: str | None) -> tuple[str, list[float] | None]:
     """The kind of weights, and the numbers of fixed ones."""
-    from panconv.methods import METHODS
+    from panconv.met.methods import METHODS
 
     kind = weights or ("fixed" if k else METHODS[method].weights)
     if kind not in KINDS:
@@ -207,8 +207,8 @@ def _weights(method: int, weights: str | None, k: str | None) -> tuple[str, list
 
 def _record(runs: list[Run], kind: str, fixed: list[float] | None) -> dict[str, Any]:
     """The trials of one graph, as JSON for machines."""
-    from panconv.experiments.paper import reported
-    from panconv.report.summary import cell
+    from panconv.paper.published import reported
+    from panconv.paper.report.summary import cell
 
     one = runs[0]
     summed = cell(runs, reported(one.dataset, one.method, kind, fixed, one.L))

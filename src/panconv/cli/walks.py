@@ -40,7 +40,7 @@ def links(
     check_count(steps, "--steps")
 
     from panconv.data import load
-    from panconv.experiments.links import BASELINE, link_round, links_figure, mean_and_std
+    from panconv.paper.studies.links import BASELINE, link_round, links_figure, mean_and_std
     from panconv.tasks import split_links
 
     name = canonical(graph)
@@ -87,7 +87,7 @@ def communities(
         check_count(k, "--k", 1, 2**63 - 1)
 
     from panconv.data import load
-    from panconv.experiments.communities import communities_figure, community_round, connected_part, score, summary
+    from panconv.paper.studies.communities import communities_figure, community_round, connected_part, score, summary
     from panconv.tasks.communities import checked_k
 
     name = canonical(graph)

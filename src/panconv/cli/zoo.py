@@ -25,15 +25,15 @@ from panconv.cli.common import (
     title,
 )
 from panconv.cli.common import write_json as write
-from panconv.experiments import baselines
-from panconv.experiments.paper import GRAPHS
-from panconv.jsonl import parsed_json
-from panconv.report.standing import signed
-from panconv.zoo.menu import in_words, menu
-from panconv.zoo.notes import NOTES
-from panconv.zoo.records import Record, Records, Task
-from panconv.zoo.registry import METHODS, checked
-from panconv.zoo.settings import merged
+from panconv.paper.published import GRAPHS
+from panconv.paper.report.standing import signed
+from panconv.paper.tables import baselines
+from panconv.paper.zoo.menu import in_words, menu
+from panconv.paper.zoo.notes import NOTES
+from panconv.paper.zoo.records import Record, Records, Task
+from panconv.paper.zoo.registry import METHODS, checked
+from panconv.paper.zoo.settings import merged
+from panconv.records.jsonl import parsed_json
 
 
 def zoo(
@@ -73,7 +73,7 @@ def zoo(
     check_device(device)
     check_outputs(None, json_file)
     from panconv.data import load
-    from panconv.zoo.runner import run
+    from panconv.paper.zoo.runner import run
 
     given = _given(name, settings or [])
     names = list(dict.fromkeys(map(canonical, graphs)))

@@ -6,9 +6,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from panconv import random
-from panconv.features import SparseRows
-from panconv.validation import as_number, shown
+from panconv.base import random
+from panconv.base.checks import as_number, shown
+from panconv.compute.features import SparseRows
 
 
 class Dropout(nn.Module):

@@ -8,11 +8,11 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.nn.inits import zeros
 
-from panconv.features import SparseRows
+from panconv.base.checks import checked_count, checked_width
+from panconv.compute.features import SparseRows
+from panconv.graph.prepared import PreparedGraph
 from panconv.nn.linear import Linear
-from panconv.nn.prepared import PreparedGraph
 from panconv.spectral import HighTemperature
-from panconv.validation import checked_count, checked_width
 
 
 class HighTemperatureConv(nn.Module):

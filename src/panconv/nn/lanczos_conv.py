@@ -10,16 +10,16 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.nn.inits import zeros
 
-from panconv.features import SparseRows
+from panconv.base.checks import as_integer, checked_count, checked_length, checked_seed, checked_width, shown
+from panconv.base.random import keys, uniform
+from panconv.compute.features import SparseRows
 from panconv.graph import Adjacency
+from panconv.graph.prepared import PreparedGraph
 from panconv.met import MET
-from panconv.methods import check_compatible, check_one_trial, check_paths, check_similar, natural_weights
+from panconv.met.methods import check_compatible, check_one_trial, check_paths, check_similar, natural_weights
 from panconv.nn.linear import Linear
-from panconv.nn.prepared import PreparedGraph
 from panconv.paths import paths_from
-from panconv.random import keys, uniform
 from panconv.spectral import Ritz, ritz
-from panconv.validation import as_integer, checked_count, checked_length, checked_seed, checked_width, shown
 from panconv.weights import weights_from
 
 

@@ -10,8 +10,8 @@ from torch import Tensor, nn
 from torch.nn.parameter import UninitializedParameter
 from torch_geometric.nn.inits import glorot
 
-from panconv.features import SparseRows
-from panconv.validation import FLOATS, check_device, checked_count, checked_width, kind_of
+from panconv.base.checks import FLOATS, check_device, checked_count, checked_width, kind_of
+from panconv.compute.features import SparseRows
 
 _first_call = threading.Lock()  # of lazy maps: one thread fixes the width and the start, and the others find them
 

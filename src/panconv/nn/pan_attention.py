@@ -8,13 +8,13 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.nn.inits import zeros
 
+from panconv.base.checks import checked_count, checked_length
+from panconv.graph.prepared import PreparedGraph
 from panconv.met import MET
-from panconv.methods import METHODS, checked_method
+from panconv.met.methods import METHODS, checked_method
+from panconv.met.plan import sum_of
 from panconv.nn.linear import Linear
-from panconv.nn.prepared import PreparedGraph
 from panconv.paths import paths_from
-from panconv.plan import sum_of
-from panconv.validation import checked_count, checked_length
 from panconv.weights import Fixed
 
 

@@ -9,10 +9,12 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.nn.inits import zeros
 
-from panconv.features import SparseRows
+from panconv.base.checks import checked_count, checked_flag, checked_length, checked_width
+from panconv.compute.features import SparseRows
 from panconv.graph import Adjacency
+from panconv.graph.prepared import PreparedGraph
 from panconv.met import MET
-from panconv.methods import (
+from panconv.met.methods import (
     check_compatible,
     check_paths,
     check_weights,
@@ -20,11 +22,9 @@ from panconv.methods import (
     checked_method,
     natural_weights,
 )
+from panconv.met.plan import sum_of
 from panconv.nn.linear import Linear
-from panconv.nn.prepared import PreparedGraph
 from panconv.paths import PathFamily, paths_from
-from panconv.plan import sum_of
-from panconv.validation import checked_count, checked_flag, checked_length, checked_width
 from panconv.weights import weights_from
 
 

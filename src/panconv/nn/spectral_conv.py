@@ -9,15 +9,15 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.nn.inits import zeros
 
-from panconv.features import SparseRows
+from panconv.base.checks import checked_count, checked_length, checked_width, shown
+from panconv.compute.features import SparseRows
 from panconv.graph import Adjacency
+from panconv.graph.prepared import PreparedGraph
 from panconv.met import MET
-from panconv.methods import check_one_trial, check_paths, check_similar
+from panconv.met.methods import check_one_trial, check_paths, check_similar
 from panconv.nn.linear import Linear
-from panconv.nn.prepared import PreparedGraph
 from panconv.paths import paths_from
 from panconv.spectral import Basis, basis
-from panconv.validation import checked_count, checked_length, checked_width, shown
 from panconv.weights import weights_from
 
 FILTERS = ("polynomial", "free")

@@ -10,9 +10,9 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call, vmap
 
-from panconv import random
+from panconv.base import random
+from panconv.base.checks import checked_count, checked_seeds, checked_trial, kind_of, shown
 from panconv.nn.dropout import Dropout
-from panconv.validation import checked_count, checked_seeds, checked_trial, kind_of, shown
 
 
 class Stacked(nn.Module):

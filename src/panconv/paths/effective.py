@@ -5,11 +5,11 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from panconv.base.checks import checked_length, checked_positive
 from panconv.graph import Adjacency
 from panconv.paths.family import CountedTerms, Weighing
 from panconv.paths.levels import Levels
 from panconv.paths.walks import Walks
-from panconv.validation import checked_length, checked_positive
 from panconv.weights import PathWeights, PowerLaw, bounded_exp, exp_apart
 
 _LEAST = torch.finfo(torch.float64).tiny  # below it float64 loses digits

@@ -14,12 +14,12 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
-from panconv.csr import CSR, compress, narrow, order_by_column
-from panconv.degrees import LARGEST, SMALLEST
+from panconv.base.checks import checked_count, checked_length, free_bytes
+from panconv.compute.spmm import spmm
 from panconv.graph import Adjacency
+from panconv.graph.csr import CSR, compress, narrow, order_by_column
+from panconv.graph.degrees import LARGEST, SMALLEST
 from panconv.paths.family import Counts, counts_of, identity
-from panconv.spmm import spmm
-from panconv.validation import checked_count, checked_length, free_bytes
 from panconv.weights import PathWeights
 
 _SAMPLE = 256  # receivers from which the size of the result is estimated

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
-from panconv.csr import CSR
+from panconv.graph.csr import CSR
 from panconv.paths.formed import Entries, FormedPaths, extended, merged
 
 

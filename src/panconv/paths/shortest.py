@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
-from panconv.csr import CSR
+from panconv.graph.csr import CSR
 from panconv.paths.formed import Entries, FormedPaths, extended, merged
 
 _TABLE = 2**26  # pairs of receiver and sender of which a table says whether a path was found

@@ -9,11 +9,11 @@ from itertools import islice
 import torch
 from torch import Tensor
 
-from panconv.csr import CSR
+from panconv.base.checks import checked_length
+from panconv.compute.spmm import spmm
 from panconv.graph import Adjacency
+from panconv.graph.csr import CSR
 from panconv.paths.family import WIDEST, Counts, counts_of, identity, span_of
-from panconv.spmm import spmm
-from panconv.validation import checked_length
 from panconv.weights import PathWeights
 
 

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from panconv.base.checks import checked_count, kind_of
 from panconv.spectral.eigs import checked_number, leading
-from panconv.validation import checked_count, kind_of
 
 _SAME = 1e-8  # eigenvalues that differ by less are one eigenvalue
 

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from panconv.random import keys, uniform
+from panconv.base.checks import checked_count, checked_seed, kind_of
+from panconv.base.random import keys, uniform
 from panconv.spectral.eigs import device_of
 from panconv.spectral.lanczos import as_operator, check_symmetric, lanczos
-from panconv.validation import checked_count, checked_seed, kind_of
 
 _SIDE_BY_SIDE = 8  # starts in one run of Lanczos: N · steps numbers are held for each
 

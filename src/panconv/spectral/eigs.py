@@ -16,9 +16,9 @@ import scipy.sparse.linalg as sla
 import torch
 from torch import Tensor
 
-from panconv.random import keys, uniform
+from panconv.base.checks import as_integer, kind_of, shown
+from panconv.base.random import keys, uniform
 from panconv.spectral.lanczos import as_operator, matrix_is_symmetric
-from panconv.validation import as_integer, kind_of, shown
 
 _SMALL = 256  # a component up to here is solved as a dense matrix, with the others of its size;
 _UNSYMMETRIC = 1024  # of an operator that is not symmetric, whose Krylov spaces converge slowly, up to here

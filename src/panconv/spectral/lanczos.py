@@ -10,9 +10,9 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
-from panconv.autodiff import is_transforming
-from panconv.cuda_graph import may_look
-from panconv.validation import as_integer, check_device, check_real, check_values, kind_of, shown
+from panconv.base.autodiff import is_transforming
+from panconv.base.checks import as_integer, check_device, check_real, check_values, kind_of, shown
+from panconv.base.tracing import may_look
 
 _SAME = 1e-12  # of the largest entry: M and Mᵀ that differ by less are one
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import torch
 from torch import Tensor
 
+from panconv.compute.spmm import spmm
 from panconv.graph import Adjacency
 from panconv.spectral.perron import checked_undirected
 from panconv.spectral.undirected import OnUndirected
-from panconv.spmm import spmm
 
 
 class Laplacian(OnUndirected):
@@ -29,8 +28,7 @@ class Laplacian(OnUndirected):
 
     def __init__(self, adj: Any, complement: bool = False) -> None:
         self.adj, self.complement = checked_undirected(Adjacency.of(adj)), complement
-        a, _ = self.adj.operands(torch.float64)
-        self._degree = a.value.new_zeros(self.adj.num_nodes).index_add(0, self.adj.row, a.value)
+        self._degree = self.adj.row_sums()
 
     def __matmul__(self, x: Tensor) -> Tensor:
         """The product with x (N, …)."""

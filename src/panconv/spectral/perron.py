@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from panconv.compute.spmm import spmm
 from panconv.graph import Adjacency
-from panconv.spmm import spmm
 
 _SPACE, _KEPT, _CYCLES = 32, 10, 300  # vectors held at most, those of them that go into the next cycle, cycles
 _RESIDUAL = 1e-10  # of the eigenvalue
@@ -65,8 +65,7 @@ def checked_undirected(adj: Adjacency) -> Adjacency:
 
 def _perron(adj: Adjacency) -> Perron:
     component = adj.components
-    a, _ = adj.operands(torch.float64)
-    sums = a.value.new_zeros(adj.num_nodes).index_add(0, adj.row, a.value)
+    a, sums = adj.operands(torch.float64)[0], adj.row_sums()
     size = torch.bincount(component)
     if int(size.max() if size.numel() else 0) <= 1:  # self-loops at most
         return Perron(torch.ones_like(sums), sums)

@@ -7,8 +7,8 @@ from typing import TypeVar
 import torch
 from torch import Tensor
 
+from panconv.base.checks import checked_dtype, checked_operand
 from panconv.graph import Adjacency
-from panconv.validation import checked_dtype, checked_operand
 
 Self = TypeVar("Self", bound="OnUndirected")
 

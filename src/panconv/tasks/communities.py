@@ -9,11 +9,11 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
-from panconv.csr import CSR
+from panconv.base.checks import INTEGERS, check_values, checked_count, checked_seed, shown
 from panconv.graph import Adjacency
+from panconv.graph.csr import CSR
 from panconv.spectral.eigs import leading
 from panconv.tasks.kmeans import kmeans
-from panconv.validation import INTEGERS, check_values, checked_count, checked_seed, shown
 from panconv.walkers.walk import walk_named
 
 _NOISE = 1e-12  # of the longest row: a shorter one is rounding

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from panconv.random import keys, words
+from panconv.base.random import keys, words
 
 
 def kmeans(x: Tensor, k: int, restarts: int = 10, seed: int = 0, iterations: int = 100) -> Tensor:

@@ -8,10 +8,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from panconv.base.checks import INTEGERS, check_real, check_values, checked_count, shown
+from panconv.compute.spmm import spmm
 from panconv.graph import Adjacency
-from panconv.spmm import spmm
 from panconv.tasks.splits import LinkSplit, split_links
-from panconv.validation import INTEGERS, check_real, check_values, checked_count, shown
 from panconv.walkers.walk import walk_named
 
 __all__ = ["LinkSplit", "auc", "common_neighbours", "link_scores", "split_links", "walk_scores"]

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from panconv.edges import checked_edges, checked_num_nodes
-from panconv.random import keys, words
-from panconv.validation import as_number, checked_seed, shown
+from panconv.base.checks import as_number, checked_seed, shown
+from panconv.base.random import keys, words
+from panconv.graph.reading import checked_edges, checked_num_nodes
 
 
 class LinkSplit(NamedTuple):

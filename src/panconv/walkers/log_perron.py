@@ -10,8 +10,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from panconv.csr import CSR
 from panconv.graph import Adjacency
+from panconv.graph.csr import CSR
 from panconv.spectral import perron
 
 _NOISE = 1e-10  # of the component's largest entry: below it an eigensolver's entry is thrown away

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from panconv.csr import compress
+from panconv.base.checks import INTEGERS, check_values, checked_count, checked_seed, free_bytes, shown
+from panconv.base.random import keys, words
 from panconv.graph import Adjacency
-from panconv.random import keys, words
-from panconv.validation import INTEGERS, check_values, checked_count, checked_seed, free_bytes, shown
+from panconv.graph.csr import compress
 
 _BITS = 32
 _WORDS = 2**18  # random words made at a time

@@ -15,8 +15,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from panconv.csr import CSR, compress, narrow
-from panconv.validation import checked_positive, kind_of
+from panconv.base.checks import checked_positive, kind_of
+from panconv.graph.csr import CSR, compress, narrow
 from panconv.walkers.sampler import Sampler, checked_starts
 from panconv.walkers.walk import RandomWalk, stochastic
 

@@ -9,9 +9,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from panconv.csr import CSR, order_by_column
+from panconv.base.checks import kind_of, shown
 from panconv.graph import Adjacency
-from panconv.validation import kind_of, shown
+from panconv.graph.csr import CSR, order_by_column
 from panconv.walkers.log_perron import log_perron, row_log_sum
 from panconv.walkers.sampler import Sampler
 
@@ -58,9 +58,8 @@ class RandomWalk:
         """
         adj = _checked(adj)
         _, out = adj.operands(torch.float64)  # row i: the edges that leave i
-        row = out.row()
-        degree = out.value.new_zeros(adj.num_nodes).index_add(0, row, out.value)
-        value = out.value / degree.masked_fill(degree == 0, 1)[row]
+        degree = out.row_sums()
+        value = out.value / degree.masked_fill(degree == 0, 1)[out.row()]
         return RandomWalk(stochastic(out, value), degree / degree.sum() if adj.is_symmetric else None)
 
     @staticmethod
@@ -87,8 +86,7 @@ class RandomWalk:
         largest = row_log_sum(a, adj.row, log)[adj.row]
         value = a.value * (log[a.col] - largest).exp()
         value = torch.where(a.value > 0, value, 0)  # an edge of weight 0 may lead out of the component: 0 · ∞
-        degree = a.value.new_zeros(adj.num_nodes).index_add(0, adj.row, a.value)
-        return RandomWalk(stochastic(a, value), _per_component(2 * log, degree, adj.components))
+        return RandomWalk(stochastic(a, value), _per_component(2 * log, adj.row_sums(), adj.components))
 
     @property
     def num_nodes(self) -> int:
@@ -163,7 +161,7 @@ def _checked(graph: Any) -> Adjacency:
 def stochastic(pattern: CSR, value: Tensor) -> Adjacency:
     """P over a pattern, its rows divided once more by their sums, which are 1 but for rounding."""
     row, N = pattern.row(), pattern.crow.numel() - 1
-    total = value.new_zeros(N).index_add(0, row, value)
+    total = pattern._replace(value=value).row_sums()
     value = value / total.masked_fill(total == 0, 1)[row]
     transposed = order_by_column(pattern.crow, pattern.col, N)
     loops = int((row == pattern.col).sum())

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from panconv.validation import (
+from panconv.base.checks import (
     as_number,
     check_real,
     check_values,

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from panconv.validation import shown
+from panconv.base.checks import shown
 from panconv.weights.kinds import Boltzmann, Fixed, Free, PathWeights, PowerLaw, as_numbers, as_weights
 
 

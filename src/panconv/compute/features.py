@@ -1,0 +1,246 @@
+"""Features that are mostly zero, such as a bag of words: kept sparse through dropout and the first matrix product."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from panconv.base import random
+from panconv.base.autodiff import is_batched, is_tracked, is_transforming
+from panconv.base.checks import check_sparse
+from panconv.compute.spmm import spmm
+from panconv.graph.csr import CSR, narrow, order_by_column
+
+# What is dropped differs by trial. On the CPU the values of only so many trials are made at a time that they stay in
+# the caches, where making them costs a tenth.
+_BLOCK = {"cpu": 2**20, "cuda": 2**28}
+
+
+class SparseRows:
+    """A feature matrix (N, F) in CSR, whose stored values are shared by all trials, (nnz,), or each trial's, (S, nnz).
+
+    `X @ W` is (N, O) for W (F, O), and (N, S, O) for W (S, F, O), by one sparse product, in the wider dtype of the two.
+    """
+
+    def __init__(self, pattern: _Pattern, value: Tensor) -> None:
+        self._pattern = pattern
+        self.value = value
+        self._kept: dict[tuple[torch.dtype, int, int], tuple[CSR, CSR]] = {}
+
+    @staticmethod
+    def of(x: Tensor | SparseRows) -> SparseRows:
+        """From a torch sparse tensor of any layout."""
+        return x if isinstance(x, SparseRows) else _read(x)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self._pattern.shape
+
+    @property
+    def dtype(self) -> torch.dtype:
+        return self.value.dtype
+
+    @property
+    def device(self) -> torch.device:
+        return self._pattern.col.device
+
+    def with_values(self, value: Tensor) -> SparseRows:
+        """The same entries with other values, (nnz,) or (S, nnz)."""
+        return SparseRows(self._pattern, value)
+
+    def dropped(self, keys: Tensor, p: float) -> SparseRows:
+        """Each stored value dropped with probability p, the others scaled by 1/(1 − p).
+
+        Args:
+            keys: of one trial, (), or of S, (S,), whose values are then (S, nnz).
+            p: the probability, in [0, 1).
+        """
+        if self.value.dim() == 1 and not torch.compiler.is_compiling() and not is_tracked(self.value):
+            return _Dropped(self, keys, p)
+        return self.with_values(self._survivors(keys, p))
+
+    def _survivors(self, keys: Tensor, p: float) -> Tensor:
+        position = self._pattern.positions()[0]
+        return random.kept(self.value, position, keys.unsqueeze(-1) if keys.dim() else keys, p, 1 / (1 - p))
+
+    def to(self, device: torch.device | str) -> SparseRows:
+        return SparseRows(self._pattern.to(device), self.value.to(device))
+
+    def __matmul__(self, W: Tensor) -> Tensor:
+        W = _widened(W, self.dtype)
+        if self.value.dim() == 1:
+            # (F, S, O): the trials are more columns of one product
+            return spmm(*self.operands(W.dtype), W if W.dim() == 2 else W.transpose(0, 1))
+        a, a_t = self._pattern.side_by_side(W.size(0)).operands(self.value.to(W.dtype))
+        return spmm(a, a_t, W.flatten(0, 1)).unflatten(0, (W.size(0), -1)).transpose(0, 1)
+
+    def operands(self, dtype: torch.dtype) -> tuple[CSR, CSR]:
+        """The matrix and its transpose in a dtype, of values (nnz,); kept, unless they hang on a gradient."""
+        if torch.compiler.is_compiling() or is_tracked(self.value) or self.value.is_inference():
+            return self._pattern.operands(self.value.to(dtype))
+        key = dtype, id(self.value), self.value._version  # values changed in place are other values
+        found = self._kept.get(key)
+        if found is None:
+            with torch.inference_mode(False), torch.no_grad():
+                found = self._pattern.operands(self.value.to(dtype))
+            self._kept = {key: found}  # another thread may put its own there: neither is lost to the one who made it
+        return found
+
+
+@torch.compiler.disable
+def _read(x: Tensor) -> SparseRows:
+    check_sparse(x, "x")
+    csr = x.to_sparse_csr()
+    # The compiler takes no views of a sparse tensor, nor the tensor itself.
+    crow, col, value = (part.clone() for part in (csr.crow_indices(), csr.col_indices(), csr.values()))
+    return SparseRows(_Pattern(crow, col, *csr.shape), value)
+
+
+class _Dropped(SparseRows):
+    """Features of which each trial keeps some values, found anew wherever they are needed and never held for all."""
+
+    def __init__(self, full: SparseRows, keys: Tensor, p: float) -> None:
+        self._pattern, self._full, self._keys, self._p = full._pattern, full, keys, p
+
+    @property
+    def value(self) -> Tensor:  # type: ignore[override]
+        return self._full._survivors(self._keys, self._p)
+
+    @property
+    def dtype(self) -> torch.dtype:
+        return self._full.dtype  # without finding the values
+
+    def to(self, device: torch.device | str) -> SparseRows:
+        return _Dropped(self._full.to(device), self._keys.to(device), self._p)
+
+    def dropped(self, keys: Tensor, p: float) -> SparseRows:
+        return self.with_values(self.value).dropped(keys, p)
+
+    def __matmul__(self, W: Tensor) -> Tensor:
+        if torch.compiler.is_compiling() or is_transforming():
+            return self.with_values(self.value) @ W
+        scaled = _widened(W, self.dtype) * (1 / (1 - self._p))
+        if self._keys.dim():
+            return _DroppedProduct.apply(scaled, self, False)
+        return _DroppedProduct.apply(scaled.unsqueeze(0), self, False).squeeze(1)
+
+    def operands(self, dtype: torch.dtype) -> tuple[CSR, CSR]:
+        return self.with_values(self.value).operands(dtype)
+
+    def at_once(self, x: Tensor, transposed: bool) -> Tensor:
+        """What `product` gives, by operations that take many gradients at a time."""
+        (N, F), S, width = self.shape, self._keys.numel(), x.size(-1)
+        value = (self.value * (1 - self._p)).to(x.dtype).reshape(S, -1)
+        a, a_t = self._pattern.side_by_side(S).operands(value)
+        if transposed:
+            return spmm(a_t, a, x.transpose(0, 1).reshape(S * N, width)).reshape(S, F, width)
+        return spmm(a, a_t, x.reshape(S * F, width)).reshape(S, N, width).transpose(0, 1)
+
+    def product(self, x: Tensor, transposed: bool) -> Tensor:
+        """X·W (N, S, O) from W (S, F, O), or Xᵀ·g (S, F, O) from g (N, S, O), without the scale."""
+        (N, F), keys, width = self.shape, self._keys.reshape(-1), x.size(-1)
+        value = self._full.operands(x.dtype)[transposed].value
+        position = self._pattern.positions()[transposed]
+        S = keys.numel()
+        out = x.new_empty((S, F, width) if transposed else (N, S, width))
+        for start, end in _blocks(S, value.numel(), x.device.type):
+            kept = random.kept(value, position, keys[start:end, None], self._p).reshape(-1)
+            pattern = self._pattern.side_by_side(end - start)
+            # Its partner is asked for a shape alone: no gradient is taken in here.
+            a, a_t = CSR(pattern.crow, pattern.col, kept), CSR(pattern.crow_t, pattern.col_t, kept)
+            if transposed:
+                y = spmm(a_t, a, x[:, start:end].transpose(0, 1).flatten(0, 1))
+                out[start:end] = y.unflatten(0, (end - start, F))
+            else:
+                y = spmm(a, a_t, x[start:end].flatten(0, 1))
+                out[:, start:end] = y.unflatten(0, (end - start, N)).transpose(0, 1)
+        return out
+
+
+class _DroppedProduct(torch.autograd.Function):
+    """`_Dropped.product`, whose derivative is the same with the transpose."""
+
+    @staticmethod
+    def forward(x: Tensor, rows: _Dropped, transposed: bool) -> Tensor:
+        return rows.product(x, transposed)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Tensor, _Dropped, bool], output: Tensor) -> None:
+        _, ctx.rows, ctx.transposed = inputs
+
+    @staticmethod
+    def backward(ctx: Any, g: Tensor) -> tuple[Tensor, None, None]:
+        if is_batched(g):
+            return ctx.rows.at_once(g, not ctx.transposed), None, None
+        return _DroppedProduct.apply(g, ctx.rows, not ctx.transposed), None, None
+
+    @staticmethod
+    def jvp(ctx: Any, dx: Tensor, *_: None) -> Tensor:
+        return _DroppedProduct.apply(dx, ctx.rows, ctx.transposed)
+
+
+def _widened(W: Tensor, dtype: torch.dtype) -> Tensor:
+    """W in the wider dtype of the two: features are never rounded to that of a model."""
+    return W.to(torch.promote_types(W.dtype, dtype))
+
+
+def _blocks(S: int, nnz: int, device: str) -> list[tuple[int, int]]:
+    """S trials in even blocks whose stored values stay within bounds, as (start, end)."""
+    count = -(-S // max(1, _BLOCK.get(device, _BLOCK["cuda"]) // max(nnz, 1)))
+    size = -(-S // count)
+    return [(start, min(start + size, S)) for start in range(0, S, size)]
+
+
+class _Pattern:
+    """Where the stored values stand: the CSR pattern and its transpose, made once."""
+
+    def __init__(self, crow: Tensor, col: Tensor, N: int, F: int) -> None:
+        bound = max(N, F, col.numel())
+        self.shape = (N, F)
+        self.crow, self.col = narrow(crow, bound), narrow(col, bound)
+        self.crow_t, self.col_t, self.perm = order_by_column(self.crow, self.col, F)
+        self._blocks: dict[int, _Pattern] = {}
+        self._positions: tuple[Tensor, Tensor] | None = None
+
+    def positions(self) -> tuple[Tensor, Tensor]:
+        """The hash of each stored value's place, which dropout goes by, and the same in the order of the transpose."""
+        if self._positions is None:
+            with torch.inference_mode(False):
+                position = random.position_hash(self.col.numel(), self.col.device)
+                self._positions = position, position[self.perm]
+        return self._positions
+
+    def operands(self, value: Tensor) -> tuple[CSR, CSR]:
+        """The matrix and its transpose, from values (nnz,) or, on the pattern of S blocks, (S, nnz / S)."""
+        moved = value[..., self.perm]
+        return CSR(self.crow, self.col, value.reshape(-1)), CSR(self.crow_t, self.col_t, moved.reshape(-1))
+
+    def side_by_side(self, S: int) -> _Pattern:
+        """S copies of the pattern down the diagonal of one matrix (S·N, S·F): S products in one."""
+        if S == 1:
+            return self
+        if S not in self._blocks:
+            (N, F), nnz = self.shape, self.col.numel()
+            block = object.__new__(_Pattern)
+            block.shape, block.perm, block._blocks, block._positions = (S * N, S * F), self.perm, {}, None
+            bound = S * max(N, F, nnz)
+            with torch.inference_mode(False):
+                block.crow, block.col = _repeated(self.crow, self.col, S, F, bound)
+                block.crow_t, block.col_t = _repeated(self.crow_t, self.col_t, S, N, bound)
+            self._blocks[S] = block
+        return self._blocks[S]
+
+    def to(self, device: torch.device | str) -> _Pattern:
+        moved = object.__new__(_Pattern)
+        moved.__dict__.update({k: v.to(device) if isinstance(v, Tensor) else v for k, v in self.__dict__.items()})
+        moved._blocks, moved._positions = {}, None
+        return moved
+
+
+def _repeated(crow: Tensor, col: Tensor, S: int, width: int, bound: int) -> tuple[Tensor, Tensor]:
+    block = torch.arange(S, device=col.device).unsqueeze(1)
+    starts = (crow[:-1].long() + block * col.numel()).reshape(-1)
+    end = torch.full((1,), S * col.numel(), device=col.device)
+    return narrow(torch.cat([starts, end]), bound), narrow((col.long() + block * width).reshape(-1), bound)

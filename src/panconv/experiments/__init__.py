@@ -1,1 +1,0 @@
-"""The paper's settings, figures and plots."""

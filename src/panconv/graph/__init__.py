@@ -1,0 +1,6 @@
+"""A graph as everything here takes it: validated once, sorted, with its bases and degrees."""
+
+from panconv.graph.adjacency import Adjacency
+from panconv.graph.bases import BASES
+
+__all__ = ["BASES", "Adjacency"]

@@ -1,0 +1,65 @@
+"""Compressed sparse rows: the one format in which a sparse matrix is kept, and how to get there."""
+
+from __future__ import annotations
+
+import warnings
+from typing import NamedTuple
+
+import scipy.sparse as sp
+import torch
+from torch import Tensor
+
+_INT32_MAX = 2**31 - 1
+
+with warnings.catch_warnings():  # torch says once per process that CSR is in beta; that is ours to test, not the user's
+    warnings.simplefilter("ignore")
+    torch.sparse_csr_tensor([0, 0], [], [], (1, 1))
+
+
+class CSR(NamedTuple):
+    """A sparse matrix (R, C): row i holds `value[crow[i]:crow[i+1]]` at the columns `col[crow[i]:crow[i+1]]`."""
+
+    crow: Tensor  # (R + 1,) int32 where it fits, else int64
+    col: Tensor  # (nnz,)
+    value: Tensor  # (nnz,)
+
+    def row(self) -> Tensor:
+        """The row of each stored entry, (nnz,)."""
+        return rows_of(self.crow, self.col.numel())
+
+    def row_sums(self) -> Tensor:
+        """The sum of each row, (R,)."""
+        return self.value.new_zeros(self.crow.numel() - 1).index_add(0, self.row(), self.value)
+
+
+def rows_of(crow: Tensor, nnz: int) -> Tensor:
+    """The row of each stored entry, (nnz,), int64."""
+    rows = torch.arange(crow.numel() - 1, device=crow.device)
+    return torch.repeat_interleave(rows, crow.diff().long(), output_size=nnz)
+
+
+def compress(row: Tensor, num_rows: int) -> Tensor:
+    """Row pointers of sorted row numbers."""
+    return torch.searchsorted(row, torch.arange(num_rows + 1, device=row.device))
+
+
+def narrow(index: Tensor, bound: int) -> Tensor:
+    """int32 where all of 0 … bound fit: a quarter less memory traffic than int64, and the faster kernels."""
+    return index.to(torch.int32 if bound <= _INT32_MAX else torch.int64)
+
+
+def order_by_column(crow: Tensor, col: Tensor, num_cols: int) -> tuple[Tensor, Tensor, Tensor]:
+    """The transposed pattern: its crow, its col, and the permutation that brings the values along."""
+    perm = torch.argsort(col, stable=True)
+    col_t = rows_of(crow, col.numel())[perm]
+    return compress(col[perm].long(), num_cols).to(crow.dtype), col_t.to(col.dtype), perm
+
+
+def weak_components(pattern: CSR) -> Tensor:
+    """The weakly connected component of each node of a square matrix, (N,), from 0; a value of 0 joins nothing."""
+    crow, col, joined = (part.cpu() for part in pattern)
+    N = crow.numel() - 1
+    matrix = sp.csr_matrix((joined.to(torch.int8).numpy(), col.numpy(), crow.numpy()), shape=(N, N), copy=True)
+    matrix.eliminate_zeros()
+    labels = sp.csgraph.connected_components(matrix, directed=True, connection="weak")[1]
+    return torch.from_numpy(labels).long().to(pattern.crow.device)

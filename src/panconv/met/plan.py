@@ -1,0 +1,205 @@
+"""How an operator is applied: alone ⊙ x + outer ⊙ Σₙ leftₙ ⊙ Gₙ (rightₙ ⊙ x), by a family's recurrence."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from panconv.base.autodiff import is_differentiating
+from panconv.compute.series import Series
+from panconv.compute.spmm import spmm
+from panconv.graph.csr import CSR
+from panconv.paths.family import Terms
+from panconv.paths.walks import ScaledWalks, Walks
+
+_SIDE_BY_SIDE = 2**20  # values of several lengths of method 6 that go through a step at once: few enough for the caches
+
+
+class Plan(NamedTuple):
+    """alone ⊙ x + outer ⊙ Σₙ leftₙ ⊙ Gₙ (rightₙ ⊙ x), all factors in one dtype.
+
+    A node that nothing reaches may stand alone, where outer is 0: there its factor is 1, even where w₀ and Z are both
+    too small for floating point. `alone` is a constant, to which no gradient goes.
+    """
+
+    family: Terms
+    left: Tensor  # (L+1, 1 or N[, S])
+    alone: Tensor | None  # (N[, S])
+    outer: Tensor | None  # (N[, S])
+    right: Tensor | None  # (N[, S]), or (L+1, N[, S]) where it varies with n
+    right_varies: bool
+    low_memory: bool = False
+
+    def applied(self, x: Tensor) -> Tensor:
+        return self._as_one(x, transposed=False) if self._is_one_operation() else self._term_by_term(x)
+
+    def adjoint(self, y: Tensor) -> Tensor:
+        if not self._is_one_operation():
+            return self._adjoint_term_by_term(y)
+        if self._is_by_node() and self._asks_for_gradients(y):
+            return self._adjoint_term_by_term(y)
+        return self._as_one(y, transposed=True)
+
+    def _asks_for_gradients(self, y: Tensor) -> bool:
+        factors = (y, self.left, self.right)
+        return torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in factors)
+
+    # ------------------------------------------------------------------ all terms in one operation
+
+    def _is_one_operation(self) -> bool:
+        """Whether it is a recurrence, of which nothing but a gradient can be asked for."""
+        return (
+            isinstance(self.family, (Walks, ScaledWalks))
+            and self.left.size(0) > 1
+            and not self.right_varies
+            and not self.family.adj.is_tracked
+            and not torch.compiler.is_compiling()
+            and not is_differentiating()
+        )
+
+    def _is_by_node(self) -> bool:
+        return self.left.size(1) != 1 or not isinstance(self.family, Walks)
+
+    def _as_one(self, x: Tensor, transposed: bool) -> Tensor:
+        assert isinstance(self.family, (Walks, ScaledWalks))
+        trials = self.left.size(2) if self.left.dim() == 3 else 1
+        series = Series(self.family, trials, self._is_by_node(), transposed, self.low_memory, self._again)
+        ends = (self.right, self.outer) if transposed else (self.outer, self.right)
+        flat = x if x.dim() == 2 else x.flatten(1) if x.dim() > 1 else x.unsqueeze(1)
+        if transposed and series.by_node:
+            y = series.adjoint(flat, self.left, self.right)
+        else:
+            y = series.applied(flat, self.left, self.alone, *ends)
+        return y if x.dim() == 2 else y.view(x.shape)
+
+    def _again(
+        self, series: Series, x: Tensor, w: Tensor, alone: Tensor | None, outer: Tensor | None, right: Tensor | None
+    ) -> Tensor:
+        """What `series` does, term by term, for derivatives of derivatives."""
+        by_trial = x if w.dim() == 2 else x.view(x.size(0), series.trials, x.size(1) // series.trials)
+        if series.transposed:
+            y = Plan(self.family, w, alone, right, outer, False)._adjoint_term_by_term(by_trial)
+        else:
+            y = Plan(self.family, w, alone, outer, right, False)._term_by_term(by_trial)
+        return y.view(x.shape)
+
+    # ------------------------------------------------------------------ term by term
+
+    def terms(self, x: Tensor) -> Iterator[Tensor]:
+        """The terms of n = 0 … L."""
+        left = self.left if self.outer is None else self.outer * self.left
+        scaled = (_times(factor, term) for factor, term in zip(left, self._inner(x), strict=True))
+        if self.alone is None:
+            return scaled
+        return chain([next(scaled) + _times(self.alone, x)], scaled)
+
+    def _term_by_term(self, x: Tensor) -> Tensor:
+        total: Tensor | None = None
+        for left, term in zip(self.left, self._inner(x), strict=True):
+            total = _times(left, term) if total is None else torch.addcmul(total, _spread(left, term), term)
+        assert total is not None
+        if self.outer is not None:
+            total = _times(self.outer, total)
+        return total if self.alone is None else total + _times(self.alone, x)
+
+    def _inner(self, x: Tensor) -> Iterator[Tensor]:
+        if self.right_varies:
+            # Method 6: each length starts from an x of its own, so the recurrence cannot be shared.
+            if isinstance(self.family, (Walks, ScaledWalks)):
+                return _apart(self.family, self._rights(), x)
+            return (self.family.term(n, _times(r, x)) for n, r in enumerate(self._rights()))
+        return self.family.terms(x if self.right is None else _times(self.right, x))
+
+    def _adjoint_term_by_term(self, y: Tensor) -> Tensor:
+        inner = y if self.outer is None else _times(self.outer, y)
+        total = self._adjoint_of_terms([_times(left, inner) for left in self.left])
+        return total if self.alone is None else total + _times(self.alone, y)
+
+    def _adjoint_of_terms(self, scaled: list[Tensor]) -> Tensor:
+        if self.right_varies:
+            return sum_of(map(_times, self._rights(), self._adjoint_apart(scaled)))
+        total = self.family.adjoint(scaled)
+        return total if self.right is None else _times(self.right, total)
+
+    def _adjoint_apart(self, v: list[Tensor]) -> Iterator[Tensor]:
+        if isinstance(self.family, (Walks, ScaledWalks)):
+            return _adjoint_apart(self.family, v)
+        nothing: list[Tensor | None] = [None] * len(v)
+        return (self.family.adjoint([*nothing[:n], v[n]]) for n in range(len(v)))
+
+    def matrix(self) -> Tensor:
+        N = self.family.num_nodes
+        total: Tensor | None = None
+        for n, G in enumerate(self.family.matrices(self.left.dtype)):
+            row, col = G.indices()
+            value = self.left[n].expand(N)[row] * G.values()
+            if self.outer is not None:
+                value = value * self.outer[row]
+            if self.right is not None:
+                value = value * (self.right[n] if self.right_varies else self.right)[col]
+            if n == 0 and self.alone is not None:
+                value = value + self.alone[row]
+            term = torch.sparse_coo_tensor(G.indices(), value, (N, N))
+            total = term if total is None else total + term
+        assert total is not None
+        return total.coalesce()
+
+    def _rights(self) -> Sequence[Tensor]:
+        assert self.right is not None
+        return self.right.unbind(0)
+
+
+def _apart(walks: Walks | ScaledWalks, rights: Sequence[Tensor], x: Tensor) -> Iterator[Tensor]:
+    """G(n)(rightₙ ⊙ x) for n = 0 … L.
+
+    That is L(L+1)/2 products. The lengths that a step still has before them stand side by side, so that each step is
+    made and applied once for all of them, or for as many as `_SIDE_BY_SIDE` values hold.
+    """
+    yield _times(rights[0], x)
+    at_once = max(1, _SIDE_BY_SIDE // max(1, x.numel()))
+    for first in range(1, len(rights), at_once):
+        last = min(first + at_once, len(rights))
+        block = torch.stack([_times(right, x) for right in rights[first:last]], 1)  # (N, lengths, …)
+        for n in range(1, last):
+            block = spmm(*_step(walks, n, block.dtype), block)
+            if n >= first:
+                yield block[:, 0]
+                block = block[:, 1:]
+
+
+def _adjoint_apart(walks: Walks | ScaledWalks, v: Sequence[Tensor]) -> Iterator[Tensor]:
+    """G(n)ᵀvₙ for n = 0 … L, as many lengths side by side as in `_apart`."""
+    yield v[0]
+    at_once = max(1, _SIDE_BY_SIDE // max(1, v[0].numel()))
+    for start in range(1, len(v), at_once):
+        last = min(start + at_once, len(v)) - 1
+        block = v[last].unsqueeze(1)  # (N, lengths, …)
+        for n in range(last, 0, -1):
+            if start <= n < last:
+                block = torch.cat([v[n].unsqueeze(1), block], 1)
+            a, a_t = _step(walks, n, block.dtype)
+            block = spmm(a_t, a, block)
+        yield from block.unbind(1)
+
+
+def _step(walks: Walks | ScaledWalks, n: int, dtype: torch.dtype) -> tuple[CSR, CSR]:
+    return walks.matrix(n, dtype, False), walks.matrix(n, dtype, True)
+
+
+def sum_of(terms: Iterable[Tensor]) -> Tensor:
+    """The sum of at least one term, each let go when it has been added."""
+    return functools.reduce(torch.add, terms)
+
+
+def _spread(factor: Tensor, x: Tensor) -> Tensor:
+    """A factor (N or 1[, S]) with dimensions of 1 behind it, to multiply x (N[, S], …)."""
+    return factor.reshape(*factor.shape, *[1] * (x.dim() - factor.dim()))
+
+
+def _times(factor: Tensor, x: Tensor) -> Tensor:
+    return _spread(factor, x) * x

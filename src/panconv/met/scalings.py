@@ -1,0 +1,216 @@
+"""The scalings of M by the row sums D_n and by the partition function Z: the factors before and behind each G(n).
+
+    M = Z^a · Σₙ wₙ · D_n^b · G(n) · D_n^b' · Z^a'  =  outer ⊙ Σₙ leftₙ ⊙ G(n) · rightₙ  (+ alone)
+
+Each function is one row of the table of methods. All factors are float64 here, whatever the features are. Where B_n
+leaves float64 the terms come as 2^−eₙ G(n), with eₙ the exponent of B_n, which `leftₙ` makes good.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from panconv.base.tracing import may_look
+from panconv.graph import Adjacency
+from panconv.graph.degrees import UnscalableError, inverse
+from panconv.met.partition import EPS, match, may_vanish, partition
+from panconv.paths.family import WIDEST, Counts, Weighing
+from panconv.weights import LOG_2
+
+# How large the factors on one side of M may be, by the logarithm: M itself may have entries as large.
+ROOM = {dtype: 0.9 * math.log(torch.finfo(dtype).max) for dtype in (torch.float32, torch.float64)}
+_LEAST = math.log(torch.finfo(torch.float64).tiny)
+
+
+class Factors(NamedTuple):
+    """What stands around G(n)."""
+
+    left: Tensor  # (L+1, 1 or N[, S])
+    outer: Tensor | None = None  # (N[, S])
+    right: Tensor | None = None  # (N[, S]), or (L+1, N[, S]) for one per length
+    alone: Tensor | None = (
+        None  # (N[, S]): what a node that nothing reaches takes of its own features, beside outer = 0
+    )
+    wide: bool = False  # whether the factors leave the range in which float32 is safe
+
+    def least(self) -> float:
+        """The smallest factor before a G(n) that is not 0, its sign aside."""
+        size = self.left.detach().abs()
+        return float(size.where(size > 0, torch.inf).min()) if size.numel() else math.inf
+
+
+def unscaled(weights: Weighing) -> Factors:
+    """Σₙ wₙ G(n): methods 5, 8 and 9."""
+    w = weights.exact().unsqueeze(1)
+    if not may_look() or (w.is_cuda and not weights.may_overflow):  # a look would make the GPU wait
+        return Factors(w)
+    largest = float(w.detach().abs().max())
+    if weights.may_overflow and largest == math.inf:
+        n = int((w.detach() == torch.inf).nonzero()[0, 0])
+        raise ValueError(
+            f"weights overflow: that of length {n} is exp({float(weights.log().detach()[n].max()):.3g}); raise the "
+            "energies or the temperature, or use a method that divides by Z (1, 2, 7), where a common factor cancels"
+        )
+    return Factors(w, wide=largest > WIDEST[torch.float32])
+
+
+def unscaled_apart(weights: Weighing, counts: Counts, adj: Adjacency) -> Factors:
+    """Σₙ wₙ 2^eₙ · 2^−eₙ G(n): the same where a signed or directed base leaves float64, though wₙ G(n) does not."""
+    _check_growth(weights, counts)
+    assert counts.exponent is not None
+    w = weights.exact().detach()
+    largest = w.abs().argmax(0, keepdim=True)  # (1[, S])
+    mantissa, exponent = weights.apart(largest)  # (L+1, 1[, S])
+    top, of_top = torch.frexp(w.gather(0, largest).abs())
+    exponent = exponent + of_top + match(counts.exponent, mantissa.dim())
+    left = mantissa * top * torch.exp2(exponent.clamp(max=1023))
+    if not may_vanish(counts, adj):
+        left = left.masked_fill(~match(counts.arrive, left.dim()), 0)
+    return Factors(left, wide=True)
+
+
+def outnumbered(weights: Weighing, counts: Counts, per_length: bool) -> bool:
+    """Whether float64 would lose a path weight although paths are many, or divided by D_n because they are."""
+    log = weights.log().detach()
+    if counts.exponent is not None or log.is_cuda or not may_look() or not counts.value.numel():
+        return False  # a look would make the GPU wait
+    log = log if per_length else log - log.amax(0)
+    if float(log.amin()) > _LEAST / 2:  # the counts are within 10^±150
+        return False
+    largest = counts.log.detach().amax(1).reshape(-1, *[1] * (log.dim() - 1))
+    lost, kept = (log - largest, log) if per_length else (log, log + largest)
+    return bool(((lost < _LEAST) & (kept > _LEAST)).any())
+
+
+def by_length(weights: Weighing, counts: Counts) -> Factors:
+    """Σₙ wₙ D_n⁻¹ G(n): methods 3 and 4 (eq. 10)."""
+    _check_lengths(counts)
+    factors = unscaled(weights)
+    w = factors.left
+    return factors._replace(left=w * match(inverse(_row_sums(counts), 1), w.dim()))
+
+
+def by_length_roots(weights: Weighing, counts: Counts, adj: Adjacency, dtype: torch.dtype) -> Factors:
+    """Σₙ wₙ D_n^−½ G(n) D_n^−½: method 6, for features of a dtype."""
+    _check_lengths(counts)
+    factors = unscaled(weights)
+    w, root = factors.left, inverse(_row_sums(counts), 0.5)
+    middle = torch.zeros_like(counts.value)
+    if math.log(counts.span) > 2 * ROOM[dtype]:
+        middles, halves = zip(*(centre(log, counts, adj) for log in counts.log), strict=True)
+        middle = torch.stack(middles)
+        _check_span(max(halves), dtype)
+    if counts.exponent is None:
+        return factors._replace(left=w * match(root, w.dim()), right=match(root, w.dim()))
+    half = (counts.exponent - (middle / LOG_2).round()) / 2  # what is common to both sides may go to either
+    left, right = ((sign * half).where(counts.arrive, 0).exp2() * root for sign in (1, -1))
+    return factors._replace(left=w * match(left, w.dim()), right=match(right, w.dim()))
+
+
+def by_partition_alike(weights: Weighing, counts: Counts, share: float) -> Factors:
+    """Z^−share · Σₙ wₙ G(n) [· Z^−share], with one number per length for all nodes: methods 1, 2 and 7.
+
+    For graphs on which each node is reached by walks of every length, or by the one of length 0 alone: there Z is never
+    much smaller than the largest wₙ, but at nodes that nothing reaches, which keep their own features as they are.
+    """
+    log_w = weights.log().detach()
+    w = weights.over(log_w.argmax(0, keepdim=True))  # (L+1, 1[, S])
+    reached = match(counts.arrive[1:].any(0, keepdim=True), w.dim()).squeeze(0)  # (N[, 1])
+    z = (w * match(counts.value, w.dim())).sum(0)
+    outer = inverse(z.where(reached, 0), share)
+    alone = (~reached & (log_w[0] > -torch.inf)).to(z.dtype)
+    return Factors(w, outer, outer if share == 0.5 else None, alone.expand_as(z))
+
+
+def by_partition(weights: Weighing, counts: Counts, adj: Adjacency) -> Factors:
+    """Z⁻¹ Σₙ wₙ G(n), with a number per node and length: methods 1 and 7 on other graphs (eq. 7)."""
+    Z = partition(weights, counts, adj)
+    return Factors(Z.over * Z.inverse(1), wide=may_vanish(counts, adj))
+
+
+def by_partition_roots(weights: Weighing, counts: Counts, adj: Adjacency, dtype: torch.dtype) -> Factors:
+    """Z^−½ Σₙ wₙ G(n) Z^−½, with a number per node and length: method 2 on other graphs, for features of a dtype."""
+    Z = partition(weights, counts, adj)
+    middle, widest = centre(Z.log(common=False), counts, adj)
+    _check_span(widest, dtype)
+    half = ((Z.exponent - (middle / LOG_2).round()) / 2).masked_fill(Z.z == 0, 0)
+    root, unit = Z.inverse(0.5), Z.unit.sqrt()
+    wide = may_vanish(counts, adj) or not may_look() or 2 * widest > math.log(WIDEST[torch.float32])
+    return Factors(Z.over * root * (unit * half.exp2()), right=root * ((-half).exp2() / unit), wide=wide)
+
+
+def _row_sums(counts: Counts) -> Tensor:
+    """D_n, or its mantissa, (L+1, N)."""
+    return counts.value if counts.ratio is None else counts.value * counts.ratio
+
+
+def centre(log: Tensor, counts: Counts, adj: Adjacency) -> tuple[Tensor, float]:
+    """The middle of a node quantity's range, (N, …), and half the range; within each component where it is wide.
+
+    Paths join nodes of one component only, so what is taken from one side of the product may go on the other. Where no
+    value may be looked at, the middle of all nodes serves.
+    """
+    dead = log == -torch.inf
+    low, high = log.detach().masked_fill(dead, torch.inf), log.detach().masked_fill(dead, -torch.inf)
+    if not log.numel():
+        return torch.zeros_like(log), 0.0
+    least, most = (end.masked_fill(end.isinf(), 0) for end in (low.amin(), high.amax()))
+    half = float(most - least) / 2 if may_look() else 0.0
+    if half <= ROOM[torch.float32]:
+        return ((least + most) / 2).expand_as(log), half
+    low_of, high_of = _ends(low, high, adj.components)
+    widest = float((high_of - low_of).max()) / 2
+    if may_vanish(counts, adj):  # an edge of weight 0 joins nothing, unless it has a gradient
+        low_of, high_of = _ends(low, high, adj.with_values(None).components)
+    return (low_of + high_of) / 2, widest
+
+
+def _ends(low: Tensor, high: Tensor, component: Tensor) -> tuple[Tensor, Tensor]:
+    """The lowest and the highest of each node's component, 0 where nothing arrives in all of it."""
+    index = component.reshape(-1, *[1] * (low.dim() - 1)).expand_as(low)
+    low = torch.full_like(low, torch.inf).scatter_reduce(0, index, low, "amin")[component]
+    high = torch.full_like(high, -torch.inf).scatter_reduce(0, index, high, "amax")[component]
+    return low.masked_fill(low.isinf(), 0), high.masked_fill(high.isinf(), 0)
+
+
+def _check_span(half: float, dtype: torch.dtype) -> None:
+    """On a directed graph one component can span more than a dtype holds, and so can M itself."""
+    if half > ROOM[dtype]:
+        raise UnscalableError(
+            f"the roots that it scales both sides by span a factor of 10^{half / math.log(10):.0f} either way, more "
+            f"than {dtype} holds (a smaller L would do{', or float64' if dtype == torch.float32 else ''})"
+        )
+
+
+def _check_growth(weights: Weighing, counts: Counts) -> None:
+    """Refuses paths that weigh more than float64 holds, signs aside: M would have infinite entries, or cancel some."""
+    if not may_look():
+        return
+    log_w = weights.log().detach()
+    log = log_w.unsqueeze(1) + match(counts.log.detach(), log_w.dim() + 1)
+    if float(log.max()) > math.log(torch.finfo(torch.float64).max):
+        length, node = (log == log.max()).nonzero()[0, :2].tolist()
+        digits = float(log.max()) / math.log(10)
+        raise UnscalableError(
+            f"the paths of length {length} to node {node} weigh 10^{digits:.0f} together, signs aside, more than "
+            "float64 holds (a smaller L would do)"
+        )
+
+
+def _check_lengths(counts: Counts) -> None:
+    """Refuses a D_n, which is to be divided by, that is negative, or 0 although paths arrive."""
+    if counts.ratio is None or not may_look():
+        return
+    n = torch.arange(1, counts.ratio.size(0) + 1, device=counts.ratio.device).unsqueeze(1)
+    bad = counts.arrive & (counts.ratio <= 4 * n * EPS)
+    if bool(bad.any()):
+        length, node = bad.nonzero()[0].tolist()
+        negative = bool(counts.ratio[length, node] < -4 * (length + 1) * EPS)
+        raise UnscalableError(
+            f"the paths of length {length} to node {node} have a sum that "
+            f"{'is negative' if negative else 'cancels to 0'}, and it divides by that"
+        )

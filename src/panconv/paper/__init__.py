@@ -1,0 +1,1 @@
+"""All that exists for the paper's sake: its baselines, tables, figures, studies and report."""

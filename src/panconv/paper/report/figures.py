@@ -1,0 +1,156 @@
+"""The report's figures: curves with values on hover, heat maps of the grid, and the methods ranked."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from panconv.paper.published import GRAPHS
+from panconv.paper.report.standing import Place, places, ranked_words, spread
+from panconv.paper.report.summary import TITLES, Row, grid
+from panconv.records.runs import Run
+
+INKS = {"PAN": ("#1f6fb4", "rgba(31,111,180,.22)"), "GCN": ("#c65911", "rgba(198,89,17,.22)")}
+_OTHERS, _PAPER = "#7d8894", "#c65911"
+_LAYOUT = {
+    "paper_bgcolor": "rgba(0,0,0,0)",
+    "plot_bgcolor": "rgba(0,0,0,0)",
+    "margin": {"l": 56, "r": 16, "t": 40, "b": 48},
+    "font": {"family": "system-ui, sans-serif", "size": 13},
+}
+
+
+def band(runs: Sequence[Run], name: str, scale: float) -> tuple[list[int], list[float], list[float]]:
+    """Epochs, means and standard deviations of a curve, over the trials that still ran; no epoch without a number."""
+    curves = [getattr(run, name) for run in runs]
+    at: dict[int, list[float]] = {}
+    for curve in curves:
+        for epoch, value in enumerate(curve, 1):
+            if value is not None:
+                at.setdefault(epoch, []).append(scale * value)
+    epochs = sorted(at)
+    means = [statistics.fmean(at[epoch]) for epoch in epochs]
+    return epochs, means, [statistics.stdev(at[e]) if len(at[e]) > 1 else 0.0 for e in epochs]
+
+
+def curves(figure: dict[str, list[Run]]) -> str:
+    """Figure 2: validation accuracy and loss over the epochs, mean and standard deviation."""
+    panels = (("val_accuracy", "validation accuracy (%)", 100.0), ("val_loss", "validation loss", 1.0))
+    plot = make_subplots(1, 2, column_widths=[0.62, 0.38], subplot_titles=[label for _, label, _ in panels])
+    for column, (name, _, scale) in enumerate(panels, 1):
+        for label, runs in figure.items():
+            epochs, mean, std = band(runs, name, scale)
+            ink, shade = INKS[label]
+            low, high = ([m + sign * s for m, s in zip(mean, std, strict=True)] for sign in (-1, 1))
+            outline = {"x": epochs + epochs[::-1], "y": high + low[::-1], "fill": "toself", "fillcolor": shade}
+            plot.add_scatter(**outline, line={"width": 0}, hoverinfo="skip", showlegend=False, row=1, col=column)
+            hover = f"{label}, epoch %{{x}}: %{{y:.3~f}} ± %{{customdata:.2~f}}<extra></extra>"
+            line = {"x": epochs, "y": mean, "customdata": std, "mode": "lines", "line": {"color": ink, "width": 2}}
+            plot.add_scatter(**line, name=label, hovertemplate=hover, showlegend=column == 1, row=1, col=column)
+    plot.update_xaxes(title_text="epoch", gridcolor="rgba(128,128,128,.25)")
+    plot.update_yaxes(gridcolor="rgba(128,128,128,.25)")
+    plot.update_layout(**_LAYOUT, height=400, legend={"orientation": "h", "y": -0.2})
+    return _html(plot, "figure2")
+
+
+def heat_map(name: str, points: dict[tuple[float, ...], float]) -> str:
+    """The mean validation accuracy over k(1) and k(2), a panel for each k(0)."""
+    firsts, ks, ls = (sorted({k[n] for k in points}) for n in range(3))
+    plot = make_subplots(1, len(firsts), subplot_titles=[f"k(0) = {k:g}" for k in firsts], shared_yaxes=True)
+    for column, first in enumerate(firsts, 1):
+        z = [[points.get((first, k, l2)) for k in ks] for l2 in ls]
+        heat = go.Heatmap(
+            x=[f"{k:g}" for k in ks],
+            y=[f"{l2:g}" for l2 in ls],
+            z=z,
+            text=[["" if v is None else f"{v:.1f}" for v in line] for line in z],
+            texttemplate="%{text}",
+            hovertemplate=f"k = ({first:g}, %{{x}}, %{{y}}): %{{z:.2f}} %<extra></extra>",
+            coloraxis="coloraxis",
+        )
+        plot.add_trace(heat, row=1, col=column)
+    plot.update_xaxes(title_text="k(1)", type="category")
+    plot.update_yaxes(type="category")
+    plot.update_yaxes(title_text="k(2)", row=1, col=1)
+    colours = {"colorscale": "Blues", "colorbar": {"title": "val. %"}}
+    plot.update_layout(**_LAYOUT, height=300, coloraxis=colours)
+    return _html(plot, f"grid-{name}")
+
+
+def heat_maps(runs: Sequence[Run]) -> list[tuple[str, str, str]]:
+    """By graph: its title, the best point in words, and the heat map of Table 3's grid."""
+    out = []
+    for name in GRAPHS:
+        _, points = grid(runs, name)
+        if points:
+            best = points[0]
+            k = ", ".join(f"{value:g}" for value in best.weights)
+            by_point = {tuple(point.weights): 100 * point.val_accuracy for point in points}
+            words = f"best by validation: k = ({k}), {100 * best.val_accuracy:.1f} %"
+            out.append((TITLES[name], words, heat_map(name, by_point)))
+    return out
+
+
+def ranking(name: str, ranked: Sequence[Place]) -> str:
+    """Every method's mean and spread, best first, with the paper's figure as an open diamond; PAN stands out."""
+    ink, shade = INKS["PAN"]
+    plot = go.Figure()
+    papers = [(at, place) for at, place in enumerate(ranked) if place.cell.paper is not None]
+    diamond = {"symbol": "diamond-open", "size": 11, "color": _PAPER, "line": {"width": 1.5}}
+    traces = []
+    for label, ours, marker in (
+        ("ours: mean ± standard deviation", False, {"size": 8, "color": _OTHERS}),
+        ("PAN, ours", True, {"size": 11, "color": ink}),
+    ):
+        traces.append((label, [(at, place) for at, place in enumerate(ranked) if place.ours is ours], marker))
+    for label, those, marker in [*traces, ("the paper's figure", papers, diamond)]:  # the diamonds on top
+        theirs = those is papers
+        bars = {"array": [place.cell.std for _, place in those], "thickness": 1.5, "width": 3}
+        plot.add_scatter(
+            x=[place.cell.paper if theirs else place.mean for _, place in those],
+            y=[at for at, _ in those],
+            mode="markers",
+            marker=marker,
+            error_x=None if theirs else bars,
+            text=[_hover(at, place) for at, place in those],
+            hovertemplate="%{text}<extra></extra>",
+            name=label,
+        )
+    names = [f"<b>{place.name}</b>" if place.ours else place.name for place in ranked]
+    grey = {"gridcolor": "rgba(128,128,128,.25)", "zeroline": False}
+    plot.update_xaxes(title_text="test accuracy (%)", **grey)
+    ticks = {"tickvals": list(range(len(ranked))), "ticktext": names, "range": [len(ranked) - 0.4, -0.6]}
+    plot.update_yaxes(**ticks, showgrid=False, zeroline=False, automargin=True)
+    for at in (at for at, place in enumerate(ranked) if place.ours):
+        plot.add_hrect(y0=at - 0.5, y1=at + 0.5, fillcolor=shade, line_width=0, layer="below")
+        # At the far end of its row, where no mark of it is.
+        left = 2 * ranked[at].mean > ranked[0].mean + ranked[-1].mean
+        side = {"x": 0.01 if left else 0.99, "xanchor": "left" if left else "right", "xref": "paper"}
+        words = f"<b>rank {at + 1} of {len(ranked)}</b>"
+        plot.add_annotation(text=words, y=at, yanchor="middle", showarrow=False, **side)
+    legend = {"orientation": "h", "y": 1, "yanchor": "bottom", "x": 0, "xanchor": "left"}
+    plot.update_layout(**_LAYOUT, height=130 + 23 * len(ranked), legend=legend, hovermode="closest", margin_t=8)
+    return _html(plot, f"ranked-{name}")
+
+
+def rankings(rows: Sequence[Row]) -> list[tuple[str, str, str]]:
+    """By graph that has two methods to compare: its title, who leads in words, and the picture."""
+    found = {name: places(rows, name) for name in GRAPHS}
+    return [
+        (TITLES[name], ranked_words(ranked), ranking(name, ranked)) for name, ranked in found.items() if len(ranked) > 1
+    ]
+
+
+def _hover(at: int, place: Place) -> str:
+    cell = place.cell
+    paper = "no figure in the paper" if cell.paper is None else f"the paper's {cell.paper:.1f}"
+    trials = f"{cell.trials} trial{'s' * (cell.trials > 1)}"
+    return f"{at + 1}. <b>{place.name}</b>: {spread(cell)}, {trials}<br>{paper}"
+
+
+def _html(plot: go.Figure, name: str) -> str:
+    config = {"displayModeBar": False, "responsive": True}
+    return plot.to_html(full_html=False, include_plotlyjs=False, div_id=name, config=config)

@@ -1,0 +1,78 @@
+"""The page: a template filled with tables and figures, self-contained, written whole."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+from plotly.offline import get_plotlyjs
+
+from panconv.base.files import check_writable, replacing
+from panconv.paper.published import GRAPHS
+from panconv.paper.report import figures, standing, summary
+from panconv.paper.tables.baselines import EXPLAIN, REPRODUCED
+from panconv.paper.zoo.records import Record, Records
+from panconv.records.runs import Results, Run
+
+
+def write_report(results: str | Path, out: str | Path) -> Path:
+    """Reads a folder of results and writes one HTML page about them."""
+    store, out = Results(results), Path(out)
+    if not store.folder.is_dir():
+        raise ValueError(f"the results folder {store.folder} is not there: panconv reproduce table1 makes one")
+    runs, records = store.read(), Records(store.folder / "zoo").read()
+    if not runs and not records:
+        raise ValueError(f"the results folder {store.folder} holds no results: panconv reproduce table1 makes some")
+    check_writable(out)
+    with replacing(out) as path:
+        path.write_text(page(runs, records), encoding="utf-8", errors="backslashreplace")  # a path may be no text
+    return out
+
+
+def page(runs: list[Run], records: Sequence[Record] = ()) -> str:
+    """The page as HTML."""
+    environment = Environment(
+        loader=PackageLoader("panconv.paper.report", "."),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    all_rows = summary.table2(runs, records)
+    tables = [
+        ("table3", "Table 3: the seven methods", summary.table3(runs)),
+        ("table1", "Table 1: PAN beside published models", summary.table1(runs, records)),
+        ("table2", "Table 2: PAN beside all 24 baselines", all_rows),
+    ]
+    figure = summary.figure2(runs)
+    trainings: list[Run | Record] = [*runs, *records]
+    return environment.get_template("template.html.j2").render(
+        graphs=[summary.TITLES[name] for name in GRAPHS],
+        tables=tables,
+        figure2=Markup(figures.curves(figure)) if figure else None,
+        on_m=standing.on_m_rows(all_rows),
+        on_m_words=standing.on_m_words(all_rows),
+        rankings=[(title, words, Markup(html)) for title, words, html in figures.rankings(all_rows)],
+        few_trials=standing.few_trials,
+        spread=standing.spread,
+        signed=standing.signed,
+        reproduced=REPRODUCED,
+        explain=EXPLAIN,
+        convergence=summary.convergence_line(figure),
+        grids=[(title, words, Markup(html)) for title, words, html in figures.heat_maps(runs)],
+        origins=summary.origins(runs, records),
+        plotly=Markup(get_plotlyjs()),
+        num_runs=len(trainings),
+        seconds=sum(each.seconds for each in trainings),
+        versions=sorted(
+            {
+                f"{name} {number}"
+                for each in trainings
+                for name, number in each.versions.items()
+                if number != "not installed"
+            }
+        ),
+        devices=sorted({each.device for each in trainings}),
+    )

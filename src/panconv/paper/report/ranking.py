@@ -1,0 +1,87 @@
+"""Table 2 as a picture: every method's mean and spread on a graph, best first, with the paper's figure as a mark."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from matplotlib import rc_context
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from panconv.base.files import replacing
+from panconv.paper.report.standing import Place, places
+from panconv.paper.report.summary import TITLES, Row
+
+_PAN, _OTHERS, _PAPER = "#1f6fb4", "#57606a", "#c65911"
+
+
+def draw(rows: Sequence[Row], graph: str, path: Path) -> None:
+    """Draws the rows of a table that were run on a graph, in the format of the path's ending."""
+    ranked = places(rows, graph)
+    canvas = Figure(figsize=(7, 1.6 + 0.24 * len(ranked)), layout="constrained")
+    axis = canvas.subplots()
+    _marks(axis, ranked)
+    axis.set(xlabel="test accuracy (%)", title=f"Every method on {TITLES[graph]}", ylim=(len(ranked) - 0.5, -0.5))
+    axis.set_yticks(range(len(ranked)), [place.name for place in ranked])
+    axis.tick_params(axis="y", length=0)
+    axis.grid(axis="x", alpha=0.3)
+    axis.spines[["top", "right", "left"]].set_visible(False)
+    _highlight(axis, ranked)
+    canvas.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=9)
+    # The same picture is the same file: without a date, and with names that do not change.
+    with replacing(path) as temporary, rc_context({"svg.hashsalt": "panconv"}):
+        canvas.savefig(temporary, dpi=150, metadata={"Date": None} if path.suffix == ".svg" else None)
+
+
+def draw_all(rows: Sequence[Row], graphs: Sequence[str], folder: Path) -> list[Path]:
+    """The picture of each graph that has two methods to compare, as PNG and SVG; the paths of the former."""
+    drawn = []
+    for graph in graphs:
+        if len(places(rows, graph)) > 1:
+            drawn.append(folder / f"ranked-{graph}.png")
+            for ending in (".png", ".svg"):
+                draw(rows, graph, drawn[-1].with_suffix(ending))
+    return drawn
+
+
+def _marks(axis: Axes, ranked: Sequence[Place]) -> None:
+    with_paper = [(place.cell.paper, at) for at, place in enumerate(ranked) if place.cell.paper is not None]
+    if with_paper:
+        x, y = zip(*with_paper, strict=True)
+        axis.plot(x, y, "D", mfc="none", mec=_PAPER, ms=7, zorder=5, ls="", label="the paper's figure")
+    for ours, ink, label in ((False, _OTHERS, "ours: mean ± std. dev."), (True, _PAN, "PAN, ours")):
+        those = [(at, place) for at, place in enumerate(ranked) if place.ours is ours]
+        if those:
+            axis.errorbar(
+                [place.mean for _, place in those],
+                [at for at, _ in those],
+                xerr=[place.cell.std for _, place in those],
+                fmt="o",
+                color=ink,
+                ms=6 if ours else 4.5,
+                lw=1.4,
+                capsize=2.5,
+                zorder=4,
+                label=label,
+            )
+
+
+def _highlight(axis: Axes, ranked: Sequence[Place]) -> None:
+    at = next((i for i, place in enumerate(ranked) if place.ours), None)
+    if at is None:
+        return
+    axis.axhspan(at - 0.5, at + 0.5, color=_PAN, alpha=0.12, lw=0, zorder=0)
+    axis.get_yticklabels()[at].set(color=_PAN, fontweight="bold")
+    low, high = axis.get_xlim()
+    left = 2 * ranked[at].mean > low + high  # at the far end of its row, where no mark of it is
+    axis.annotate(
+        f"rank {at + 1} of {len(ranked)}",
+        (0.01 if left else 0.99, at),
+        xycoords=("axes fraction", "data"),
+        ha="left" if left else "right",
+        va="center_baseline",
+        color=_PAN,
+        fontweight="bold",
+        fontsize=9,
+    )

@@ -1,0 +1,217 @@
+"""Accuracy against temperature: from T = 0, an MLP, to T = ∞, where every path counts alike, for many L.
+
+The path weights are exp(−n^α/T). Each point is trained with several seeds side by side; then T itself is trained, from
+a cold and from a hot start, to see where the gradient takes it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import fmean, pstdev
+from typing import Any
+
+from matplotlib import colormaps
+from matplotlib.figure import Figure
+
+from panconv.base.files import replacing
+from panconv.paper.settings import settings
+from panconv.paper.studies.landings import Landing, landing_file, read, write
+from panconv.records.jsonl import number_or_null
+from panconv.records.runs import Job, Results, Run
+from panconv.training.search import Step, run_jobs, train_batch
+from panconv.weights import PowerLaw
+
+STARTS = (0.3, 3.0)  # a cold one and a hot one
+_ZERO, _INFINITY = 0.4, 2.5  # places of T = 0 and T = ∞ on the axis, as factors from the smallest and largest T
+
+
+@dataclass(frozen=True)
+class Point:
+    """A temperature and a length."""
+
+    L: int
+    temperature: float  # 0 … ∞
+    test_accuracy: float  # mean of the trials, 0 … 1
+    std: float
+    val_accuracy: float
+    trials: int
+
+
+@dataclass(frozen=True)
+class Sweep:
+    points: list[Point]
+    landings: list[Landing]
+
+    def plain(self) -> dict[str, Any]:
+        """As JSON, where ∞ is written "inf"."""
+        points = [
+            asdict(p) | {"temperature": p.temperature if math.isfinite(p.temperature) else "inf"} for p in self.points
+        ]
+        return {"points": points, "trained": [asdict(landing) for landing in self.landings]}
+
+    def best(self) -> Point:
+        """The point of the highest validation accuracy."""
+        return max(self.points, key=lambda point: point.val_accuracy)
+
+
+def sweep_jobs(
+    dataset: str,
+    lengths: Sequence[int],
+    temperatures: Sequence[float],
+    *,
+    alpha: float = 1.0,
+    method: int = 2,
+    trials: int = 10,
+    epochs: int | None = None,
+) -> list[Job]:
+    """The trainings of every point; T = 0 and T = ∞ are weights of their own."""
+    return [
+        Job(dataset, method, law(L, T, alpha), L, how(dataset, method, epochs), seed)
+        for L in lengths
+        for T in temperatures
+        for seed in range(trials)
+    ]
+
+
+def sweep(
+    dataset: str,
+    lengths: Sequence[int],
+    temperatures: Sequence[float],
+    results: Results | None = None,
+    *,
+    alpha: float = 1.0,
+    method: int = 2,
+    trials: int = 10,
+    epochs: int | None = None,
+    device: str = "cpu",
+    command: str = "",
+    callback: Callable[[Step], None] | None = None,
+) -> Sweep:
+    """Trains every point that has no record yet, and then T itself for every L."""
+    jobs = sweep_jobs(dataset, lengths, temperatures, alpha=alpha, method=method, trials=trials, epochs=epochs)
+    runs = run_jobs(jobs, results, device=device, command=command, callback=callback)
+    points = []
+    for i, (L, T) in enumerate((L, T) for L in lengths for T in temperatures):
+        test, std, val = _accuracy(runs[i * trials : (i + 1) * trials])
+        points.append(Point(L, T, test, std, val, trials))
+    landings = []
+    for i, (L, start) in enumerate((L, start) for L in lengths for start in STARTS):
+        spec = {"kind": "power-law", "alpha": alpha, "temperature": start, "trained": True}
+        group = [Job(dataset, method, spec, L, how(dataset, method, epochs), seed) for seed in range(trials)]
+
+        def tell(progress: Any, i: int = i, group: list[Job] = group) -> None:
+            if callback is not None:
+                callback(Step(i, len(lengths) * len(STARTS), group, progress))
+
+        tell(None)
+        kept = None if results is None else landing_file(results.folder, group)
+        if kept is not None and kept.exists():
+            landings.append(read(kept))
+            continue
+        new, result = train_batch(group, device=device, command=command, callback=tell)
+        laws = [conv.weights for conv in result.model.layers()]
+        logs = [law.log_temperature.tolist() for law in laws if isinstance(law, PowerLaw)]
+        test, std, val = _accuracy(new)
+        means = [_finite(lambda log: math.exp(fmean(log)), log) for log in logs]
+        spreads = [_finite(pstdev, log) for log in logs]
+        landings.append(Landing(L, start, means, spreads, test, std, val, trials))
+        if kept is not None:
+            write(kept, landings[-1])
+    return Sweep(points, landings)
+
+
+def law(L: int, T: float, alpha: float) -> Any:
+    """The weights of a temperature: exp(−n^α/T), and its limits."""
+    if T == 0:
+        return [1.0, *[0.0] * L]
+    if math.isinf(T):
+        return [1.0] * (L + 1)
+    return {"kind": "power-law", "alpha": float(alpha), "temperature": float(T), "trained": False}
+
+
+def how(dataset: str, method: int, epochs: int | None) -> dict[str, Any]:
+    return settings(dataset, method).plain() | ({} if epochs is None else {"epochs": epochs})
+
+
+def _finite(figure: Callable[[list[float]], float], values: list[float]) -> float | None:
+    """A figure of some values; None where it is not finite."""
+    try:
+        return number_or_null(figure(values))
+    except (
+        OverflowError,
+        ValueError,
+        AttributeError,
+    ):  # the deviation of an infinity is an error, of one kind or other
+        return None
+
+
+def _accuracy(runs: Sequence[Run]) -> tuple[float, float, float]:
+    test = [run.test_accuracy for run in runs]
+    val = [run.val_accuracy[run.best_epoch - 1] if run.best_epoch else 0.0 for run in runs]
+    return fmean(test), pstdev(test), fmean(val)
+
+
+def draw_sweep(found: Sweep, title: str, path: Path) -> None:
+    """Accuracy against T, a line for every L; and where the trained T came to lie."""
+    lengths = sorted({point.L for point in found.points})
+    finite = sorted({p.temperature for p in found.points if 0 < p.temperature < math.inf}) or [1.0]
+    place = {0.0: finite[0] * _ZERO, math.inf: finite[-1] * _INFINITY}
+    figure = Figure(figsize=(11, 4.6), layout="constrained")
+    left, right = figure.subplots(1, 2, width_ratios=(3, 2))
+    shades = colormaps["viridis"]
+    for i, L in enumerate(lengths):
+        ink = shades(i / max(len(lengths) - 1, 1) * 0.92)
+        line = sorted((place.get(p.temperature, p.temperature), p) for p in found.points if p.L == L)
+        T, mean = [at for at, _ in line], [100 * p.test_accuracy for _, p in line]
+        std = [100 * p.std for _, p in line]
+        left.fill_between(
+            T,
+            [m - s for m, s in zip(mean, std, strict=True)],
+            [m + s for m, s in zip(mean, std, strict=True)],
+            color=ink,
+            alpha=0.12,
+            linewidth=0,
+        )
+        left.plot(T, mean, color=ink, marker="o", markersize=3, linewidth=1.4, label=f"L = {L}")
+    shown = [*finite[:: max(1, len(finite) // 6)]]
+    left.set_xscale("log")
+    left.set_xticks([place[0.0], *shown, place[math.inf]], ["0\n(MLP)", *(f"{T:g}" for T in shown), "∞"])
+    left.minorticks_off()
+    left.set(xlabel="temperature T", ylabel="test accuracy (%)", title="fixed T: mean and spread of the trials")
+    left.legend(fontsize=8, ncols=2)
+    for start, marker in zip(STARTS, ("v", "^"), strict=True):
+        chosen = [landing for landing in found.landings if landing.start == start]
+        for layer in range(len(chosen[0].temperatures) if chosen else 0):
+            places = [(c.L, c.temperatures[layer], c.spreads[layer]) for c in chosen]
+            known = [(L, t, s) for L, t, s in places if t is not None and s is not None]
+            low = [t - t * math.exp(-s) for _, t, s in known]
+            high = [t * math.exp(min(s, 99)) - t for _, t, s in known]
+            ink = shades(0.15 + 0.6 * layer)
+            label = f"layer {layer + 1}, from T = {start:g}"
+            right.errorbar(
+                [L for L, _, _ in known],
+                [t for _, t, _ in known],
+                (low, high),
+                color=ink,
+                marker=marker,
+                linewidth=1,
+                markersize=5,
+                label=label,
+            )
+    for start in STARTS:
+        right.axhline(start, color="0.6", linewidth=0.8, linestyle=":")
+    right.set_yscale("log")
+    right.yaxis.set_major_formatter("{x:g}")
+    right.yaxis.set_minor_formatter("{x:g}")
+    right.set_xticks(lengths)
+    right.set(xlabel="longest path L", ylabel="temperature T", title="trained T: where it lands")
+    right.legend(fontsize=8)
+    for axis in (left, right):
+        axis.grid(alpha=0.25)
+        axis.spines[["top", "right"]].set_visible(False)
+    figure.suptitle(title)
+    with replacing(path) as temporary:
+        figure.savefig(temporary, dpi=150)

@@ -1,0 +1,79 @@
+"""DCNN: features diffuse over the graph, each hop and feature has a weight of its own, a dense layer reads them all:
+
+    softmax(W^d · tanh(W^c ⊙ [X, P·X, …, P^H·X])),   P = D⁻¹A.
+
+Atwood & Towsley, Diffusion-convolutional neural networks, NIPS 2016.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch_geometric.data import Data
+from torch_geometric.nn import Linear
+
+from panconv.compute.spmm import spmm
+from panconv.graph.csr import CSR
+from panconv.nn import Dropout, Stacked
+from panconv.paper.zoo.operator import operands
+from panconv.paper.zoo.stack import Tell
+from panconv.training.fit import Progress, fit
+
+_NODES = 1024  # so many are classified at a time
+
+
+def diffused(matrix: tuple[CSR, CSR], x: Tensor, hops: int) -> Tensor:
+    """X, P·X, …, P^H·X side by side, (N, (H+1)·F)."""
+    steps = [x]
+    for _ in range(hops):
+        steps.append(spmm(*matrix, steps[-1]))
+    return torch.cat(steps, dim=-1)
+
+
+class Diffusion(nn.Module):
+    """The diffusion-convolution and the dense layer of one trial, on diffused features z (n, (H+1)·F)."""
+
+    def __init__(self, width: int, classes: int, p: float) -> None:
+        super().__init__()
+        self.hop_weight = nn.Parameter(torch.empty(width).normal_())  # W^c, of each hop and feature
+        self.dense = Linear(width, classes, weight_initializer="glorot")
+        self.dropout = Dropout(p)
+
+    def forward(self, z: Tensor, *edges: Any) -> Tensor:
+        return self.dense(self.dropout(torch.tanh(self.hop_weight * z)))
+
+
+def train(
+    data: Data, how: Mapping[str, Any], seeds: Sequence[int], device: str = "cpu", tell: Tell | None = None
+) -> Tensor:
+    z = diffused(operands(data, how, "D⁻¹A", device), data.x.float().to(device), how["hops"])
+    classes = int(data.y.max()) + 1
+    model = Stacked(
+        lambda: Diffusion(z.size(1), classes, how["dropout"]), z.size(1), classes, trials=len(seeds), decay=how["decay"]
+    )
+
+    def told(progress: Progress) -> None:
+        if tell is not None:
+            tell(progress.epoch / progress.epochs)
+
+    options = {name: how[name] for name in ("lr", "weight_decay", "epochs", "patience")}
+    fit(model, _labelled(data, z), seeds=seeds, device=device, callback=told, **options)
+    with torch.no_grad():
+        return torch.cat([model(part, None).argmax(-1) for part in z.split(_NODES)]).T.cpu()
+
+
+def _labelled(data: Data, z: Tensor) -> Data:
+    """The nodes with a label alone, without edges: once the features have diffused, no node needs another."""
+    known = (data.train_mask | data.val_mask).nonzero().squeeze(1)
+    val = data.val_mask[known]
+    return Data(
+        x=z[known.to(z.device)],
+        edge_index=torch.empty(2, 0, dtype=torch.long),
+        y=data.y[known],
+        train_mask=data.train_mask[known],
+        val_mask=val,
+        test_mask=val,  # `fit` asks for them, and here there are none to look at
+    )

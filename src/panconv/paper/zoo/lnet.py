@@ -1,0 +1,69 @@
+"""LNet: scales of a graph near and far in one layer, the far ones through a few Ritz pairs of Â from Lanczos.
+
+X' = [ÂˢX …, V·f(R¹⁰, R²⁰, R³⁰)·VᵀX …]·W, with a small network f that sees the powers of one Ritz value at a time.
+Liao, Zhao, Urtasun & Zemel, LanczosNet: multi-scale deep graph convolutional networks, ICLR 2019.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch_geometric.data import Data
+
+from panconv.graph import Adjacency
+from panconv.graph.csr import CSR
+from panconv.nn import Dropout
+from panconv.paper.zoo.operator import graph
+from panconv.paper.zoo.scales import Scales
+from panconv.paper.zoo.stack import Tell, fitted
+from panconv.paper.zoo.symmetric import Symmetric, start, symmetric
+from panconv.spectral import Ritz, ritz
+
+
+class LanczosLayer(nn.Module):
+    """The layer of all scales, with the network of its own that filters the Ritz values."""
+
+    def __init__(self, inputs: int, outputs: int, M: CSR, pairs: Ritz, how: Mapping[str, Any]) -> None:
+        super().__init__()
+        self.scales = Scales(inputs, outputs, M, how["short"], len(how["long"]))
+        self.vectors = pairs.vectors.float()
+        self.powers = torch.stack([pairs.values**p for p in how["long"]], dim=1).float()  # (K, E)
+        E = len(how["long"])
+        # Without a bias f(0) = 0: Ritz vectors that the powers forget are mostly the noise of Lanczos' random start.
+        wide = nn.Linear(E, how["filter"], bias=False), nn.ReLU(), nn.Linear(how["filter"], E, bias=False)
+        self.filter = nn.Sequential(*wide)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.scales(x, self.vectors, torch.diag_embed(self.filter(self.powers).T))
+
+
+class LanczosNet(nn.Module):
+    """Two layers."""
+
+    def __init__(self, inputs: int, classes: int, M: CSR, pairs: Ritz, how: Mapping[str, Any]) -> None:
+        super().__init__()
+        self.first = LanczosLayer(inputs, how["hidden"], M, pairs, how)
+        self.second = LanczosLayer(how["hidden"], classes, M, pairs, how)
+        self.drop_input, self.drop_hidden = Dropout(how["dropout"]), Dropout(how["dropout"])
+
+    def forward(self, x: Tensor, adj: Adjacency) -> Tensor:
+        return self.second(self.drop_hidden(F.relu(self.first(self.drop_input(x)))))
+
+
+def train(
+    data: Data, how: Mapping[str, Any], seeds: Sequence[int], device: str = "cpu", tell: Tell | None = None
+) -> Tensor:
+    adj = graph(data, device)
+    M = symmetric(adj, "Â" if how["normalize"] else None)
+    with torch.no_grad():
+        pairs = ritz(Symmetric(M), start(adj.num_nodes, adj.device).double(), min(how["steps"], adj.num_nodes))
+    single = CSR(M.crow, M.col, M.value.float())
+
+    def make(inputs: int, classes: int) -> nn.Module:
+        return LanczosNet(inputs, classes, single, pairs, how)
+
+    return fitted(make, data, how, seeds, device, tell)

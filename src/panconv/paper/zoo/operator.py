@@ -1,0 +1,31 @@
+"""The matrix a method multiplies with, made once, before its trials run side by side.
+
+Inside `Stacked` nothing that follows from a graph can be kept for the next epoch, so a layer is given it ready.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch_geometric.data import Data
+
+from panconv.graph import Adjacency
+from panconv.graph.csr import CSR
+
+
+def graph(data: Data, device: str = "cpu") -> Adjacency:
+    """The graph of the data, with its weights if it has any."""
+    weight = getattr(data, "edge_weight", None)
+    return Adjacency.of(data.edge_index, None if weight is None else weight.detach(), data.x.size(0)).to(device)
+
+
+def operator(data: Data, how: Mapping[str, Any], base: str, device: str = "cpu") -> Adjacency:
+    """A base of the graph, such as ``"D⁻¹A"``; the weights as they stand where ``how["normalize"]`` is False."""
+    return graph(data, device).base(base if how["normalize"] else "A")
+
+
+def operands(data: Data, how: Mapping[str, Any], base: str, device: str = "cpu") -> tuple[CSR, CSR]:
+    """The operator and its transpose, as `spmm` takes them."""
+    return operator(data, how, base, device).operands(torch.float32)

@@ -1,0 +1,81 @@
+"""What the methods that are a stack of layers share: S trials side by side through `fit`, in one function.
+
+Every method of the zoo is such a function, whether it comes through here or not:
+
+    train(data, how, seeds, device="cpu", tell=None) → classes (S, N)
+
+`data` has x (N, F) dense with rows of sum 1, edge_index, maybe edge_weight (an operator to use in place of A), y, where
+the labels of the test nodes are −1, train_mask and val_mask. `how` holds the settings of the registry; with
+``how["normalize"]`` False the edge weights are the operator as they stand. Trial s depends on seeds[s] alone. `tell` is
+called with the share that is done, 0 … 1.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch_geometric.data import Data
+
+from panconv.graph import Adjacency
+from panconv.nn import Dropout, Stacked
+from panconv.training.fit import Progress, fit
+
+Tell = Callable[[float], None]
+
+
+class Layers(nn.Module):
+    """Dropout, a layer, an activation, dropout, a layer, as most of them are; the layers get x and the edges.
+
+    Args:
+        first, second: called with x, edge_index and edge_weight (or None).
+        p: of the dropout.
+        activation: between them.
+    """
+
+    def __init__(
+        self, first: nn.Module, second: nn.Module, p: float, activation: Callable[[Tensor], Tensor] = F.relu
+    ) -> None:
+        super().__init__()
+        self.first, self.second, self.activation = first, second, activation
+        self.drop_input, self.drop_hidden = Dropout(p), Dropout(p)
+
+    def forward(self, x: Tensor, adj: Adjacency) -> Tensor:
+        x = self.activation(self.first(self.drop_input(x), *edges(adj)))
+        return self.second(self.drop_hidden(x), *edges(adj))
+
+
+def fitted(
+    make: Callable[[int, int], nn.Module],
+    data: Data,
+    how: Mapping[str, Any],
+    seeds: Sequence[int],
+    device: str = "cpu",
+    tell: Tell | None = None,
+) -> Tensor:
+    """Trains S copies of a module side by side, and returns the class of each node by trial, (S, N).
+
+    Args:
+        make: the module of one trial, from the number of features and of classes; called with x and an `Adjacency`.
+        data, how, seeds, device, tell: as every method of the zoo has them.
+    """
+    inputs, classes = data.x.size(1), int(data.y.max()) + 1
+    model = Stacked(lambda: make(inputs, classes), inputs, classes, trials=len(seeds), decay=how["decay"])
+    options = {name: how[name] for name in ("lr", "weight_decay", "epochs", "patience", "keep") if name in how}
+    shown = copy.copy(data)  # shallow: `fit` asks for test nodes, and here there are none to look at
+    shown.test_mask = data.val_mask
+
+    def told(progress: Progress) -> None:
+        if tell is not None:
+            tell(progress.epoch / progress.epochs)
+
+    return fit(model, shown, seeds=seeds, device=device, callback=told, **options).predicted.T
+
+
+def edges(adj: Adjacency) -> tuple[Tensor, Tensor | None]:
+    """A graph as PyG's layers take it: edge_index (2, E) from sender to receiver, and the weights, if it has any."""
+    return adj.cached("edges", lambda: torch.stack([adj.col.long(), adj.row.long()])), adj.value

@@ -1,3 +1,0 @@
-"""Results in, one HTML page out. Never imports torch."""
-
-from panconv.report.page import write_report as write_report

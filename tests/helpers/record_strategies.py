@@ -1,0 +1,100 @@
+"""Any record that can be, for the law that what is written is read."""
+
+from dataclasses import fields
+
+from hypothesis import strategies as st
+
+from panconv.paper.studies.landings import Landing
+from panconv.paper.studies.operators import records as operators
+from panconv.paper.zoo import records as zoo
+from panconv.paper.zoo.registry import METHODS
+from panconv.records.jsonl import LARGEST
+from panconv.records.runs import Run
+
+TEXTS = st.text(max_size=20)  # any: newlines, quotes, half a character
+NUMBERS = st.floats(-LARGEST, LARGEST) | st.integers(-(10**30), 10**30)
+SHARES = st.floats(0, 1)
+WHOLE = st.integers(0, 2**63 - 1)
+PLAIN = st.recursive(
+    st.none() | st.booleans() | NUMBERS | TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
+    max_leaves=8,
+)
+OBJECTS = st.dictionaries(TEXTS, PLAIN, max_size=3)
+SETTINGS = st.fixed_dictionaries(
+    {
+        **{"hidden": st.integers(1, 99), "layers": st.integers(1, 3), "lr": st.floats(1e-9, 10)},
+        **{"dropout": st.floats(0, 0.999), "weight_decay": st.floats(0, 10)},
+        **{"epochs": st.integers(1, 10**6), "patience": st.integers(1, 10**6)},
+    }
+)
+SHARED = {
+    **{"dataset": TEXTS, "seed": WHOLE, "seconds": st.floats(0, LARGEST), "device": TEXTS},
+    **{"versions": st.dictionaries(TEXTS, TEXTS, max_size=3), "command": TEXTS},
+}
+
+
+@st.composite
+def runs(draw):
+    """A training, with the numbers that a loss may turn into; what is read has None for those that JSON lacks."""
+    how, L = draw(SETTINGS), draw(st.integers(0, 4))
+    numbers = NUMBERS | st.sampled_from([float("nan"), float("inf"), -float("inf"), 1e200, None])
+    loss = draw(st.lists(numbers, max_size=6))
+    finite = [epoch for epoch, x in enumerate(loss, 1) if x is not None and abs(x) <= LARGEST]
+    loss = loss if finite else []
+    layer = st.lists(numbers, min_size=L + 1, max_size=L + 1)
+    outcome = {
+        **{"method": draw(st.integers(1, 9)), "weights": draw(PLAIN), "L": L, "settings": how, "val_loss": loss},
+        **{"test_accuracy": draw(SHARES), "best_epoch": draw(st.sampled_from(finite)) if finite else 0},
+        **{"val_accuracy": draw(st.lists(SHARES, min_size=len(loss), max_size=len(loss)))},
+        **{"path_weights": draw(st.lists(layer, min_size=how["layers"], max_size=how["layers"]))},
+    }
+    return Run(**draw(st.fixed_dictionaries(SHARED)), **outcome)
+
+
+@st.composite
+def _tested(draw, kind, more):
+    values = draw(st.fixed_dictionaries({**SHARED, **more, "operator": st.none() | OBJECTS, "val_accuracy": SHARES}))
+    tested = draw(st.booleans())
+    values |= {"tested": tested, "test_accuracy": draw(SHARES) if tested else None}
+    return kind(**{field.name: values[field.name] for field in fields(kind)})
+
+
+def zoo_records():
+    """Of methods of the zoo with settings that they have, and of others with any."""
+    return st.sampled_from([*METHODS, "mine", ""]).flatmap(
+        lambda name: _tested(
+            zoo.Record,
+            {
+                "method": st.just(name),
+                "split": st.sampled_from(zoo.SPLITS),
+                "settings": st.just(_json(METHODS[name].settings)) if name in METHODS else OBJECTS,
+            },
+        )
+    )
+
+
+def _json(settings):
+    return {key: list(value) if isinstance(value, tuple) else value for key, value in settings.items()}
+
+
+def operator_records():
+    how = st.fixed_dictionaries(dict.fromkeys(operators.SETTINGS, PLAIN))
+    more = {"model": TEXTS, "settings": how, "best_epoch": WHOLE, "val_loss": st.none() | NUMBERS, "dropped": SHARES}
+    return _tested(operators.Record, more)
+
+
+def landings():
+    pairs = st.lists(st.tuples(st.none() | NUMBERS, st.none() | NUMBERS), max_size=3)
+    shares = dict.fromkeys(("test_accuracy", "std", "val_accuracy"), SHARES)
+    return pairs.flatmap(
+        lambda by_layer: st.builds(
+            Landing,
+            L=WHOLE,
+            start=NUMBERS,
+            trials=st.integers(1, 2**62),
+            temperatures=st.just([T for T, _ in by_layer]),
+            spreads=st.just([s for _, s in by_layer]),
+            **shares,
+        )
+    )

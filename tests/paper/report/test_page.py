@@ -1,0 +1,236 @@
+import json
+import shutil
+
+import pytest
+from baseline_records import on_m, own
+from run_records import make
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import WebDriverWait
+
+from panconv.paper.report import figures, summary, write_report
+from panconv.paper.report.page import page as html
+from panconv.paper.tables import cells
+from panconv.paper.zoo.records import Records
+from panconv.records.ranking import Point
+from panconv.records.runs import Results
+
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+DRIVER = shutil.which("chromedriver")
+
+
+def runs():
+    """A small set of everything: methods, a grid, its winner, PAN and GCN."""
+    done = {}
+    for dataset in ("cora", "citeseer"):
+        for method in (3, 4):
+            for job in cells.method_jobs(dataset, method, 3):
+                done[job.key()] = trained(job, test_accuracy=0.7 + 0.01 * job.seed)
+        for job in cells.grid_jobs(dataset):
+            good = job.weights == [0.5, 1.0, 2.0]
+            done[job.key()] = trained(job, test_accuracy=0.5, val_accuracy=[0.1, 0.75 if good else 0.6, 0.3])
+        for job in cells.pan_jobs(dataset, 10):
+            done[job.key()] = trained(job, test_accuracy=0.82)
+        for job in cells.winner_jobs(dataset, Point([0.5, 1.0, 2.0], 0.0, 0.0, 0.0), 2):
+            done[job.key()] = trained(job, test_accuracy=0.83)
+    done |= {job.key(): trained(job, val_accuracy=[0.2, 0.3, 0.9]) for job in cells.gcn_jobs(3)}
+    return list(done.values())
+
+
+def baselines():
+    """Three on Cora, GCN also on M, and one on Citeseer where the paper has no figure of it."""
+    found = own("gcn", "cora", [80.0, 81.0, 82.0]) + on_m("gcn", "cora", [81.0, 83.0, 83.0], best=1)
+    found += own("sgc", "cora", [78.0] * 10) + own("mlp", "cora", [59.0] * 10)
+    return found + own("graph_cnn", "citeseer", [66.0] * 10)
+
+
+def trained(job, **outcome):
+    return make(**vars(job), **{"path_weights": [[0.0, 1.0, 1.0][: job.L + 1]] * 2, **outcome})
+
+
+def test_cells_are_means_of_the_right_trainings():
+    rows = {row.name: row for row in summary.table3(runs())}
+    cora = rows["Method 3"].cells[0]
+    assert cora.mean == pytest.approx(71)
+    assert cora.std == pytest.approx(1)
+    assert cora.difference == pytest.approx(71 - 80.8)
+    assert cora.below
+    assert rows["Method 5 (grid search)"].cells[0].mean == pytest.approx(83)
+    assert rows["Method 5 (grid search)"].cells[0].weights == [0.5, 1.0, 2.0]
+    assert not rows["Method 5 (grid search)"].cells[0].below
+    assert rows["Method 1"].cells[0].mean is None
+    pan = summary.table1(runs())[-1]
+    assert pan.cells[0].mean == pytest.approx(82)
+    assert pan.cells[0].trials == 10
+    assert pan.cells[2].mean is None
+    assert len(summary.table2(runs())) == 25
+
+
+def test_trainings_of_another_kind_do_not_get_into_a_cell():
+    how = cells.pan_jobs("cora", 1)[0].settings
+    others = [
+        make(seed, test_accuracy=0.1, weights=weights, settings={**how, **change})
+        for seed in (0, 1000)
+        for weights in ([0.0, 1.0, 1.0], [1.0, 1.0, 1.0])
+        for change in ({"epochs": 201}, {"hidden": 2})
+    ]
+    assert summary.table1(others + runs()) == summary.table1(runs())
+    assert summary.table3(others + runs()) == summary.table3(runs())
+    assert summary.grid(others + runs(), "cora") == summary.grid(runs(), "cora")
+    assert summary.table1(others)[-1].cells[0].mean is None
+
+
+def test_a_quick_look_does_not_stand_for_the_real_thing():
+    quick = [trained(job, test_accuracy=0.1) for job in cells.method_jobs("cora", 3, 1, quick=True)]
+    assert {r.name: r for r in summary.table3(quick + runs())}["Method 3"].cells[0].mean == pytest.approx(71)
+    alone = {r.name: r for r in summary.table3(quick)}["Method 3"].cells[0]
+    assert alone.mean == pytest.approx(10)
+    assert not alone.below  # one trial has no standard deviation
+
+
+def test_who_converges_faster_is_read_off_the_data():
+    figure = summary.figure2([run for run in runs() if run.seed > 2 or run.L == 1])
+    assert summary.convergence(figure["PAN"]) == 2  # .7 of a final .6
+    assert summary.convergence(figure["GCN"]) == 3
+    assert "PAN converges faster than GCN here" in summary.convergence_line(figure)
+    assert "slower" in summary.convergence_line({"PAN": figure["GCN"], "GCN": figure["PAN"]})
+    assert "Run both" in summary.convergence_line({})
+
+
+def test_the_grid_is_ranked_by_validation_accuracy():
+    quick, points = summary.grid(runs(), "cora")
+    assert not quick
+    assert len(points) == 27
+    assert points[0].weights == [0.5, 1.0, 2.0]
+    assert points[0].val_accuracy == pytest.approx(0.75)
+    assert summary.grid(runs(), "pubmed") == (True, [])
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("report")
+    Results(folder / "results").add(runs())
+    Records(folder / "results" / "zoo").add(baselines())
+    return write_report(folder / "results", folder / "report.html")
+
+
+def test_everything_shown_names_its_command():
+    names = [name for name, _ in summary.origins(runs())]
+    for name in (
+        "Method 3, Cora",
+        "Method 5 (grid search), Citeseer",
+        "PAN, Cora",
+        "Grid search, Cora",
+        "Figure 2, GCN on Cora",
+    ):
+        assert name in names
+    assert all(cell.command == "panconv" for _, cell in summary.origins(runs()))
+    assert dict(summary.origins(runs()))["Grid search, Cora"].trials == 81
+
+
+def test_the_page_is_self_contained(page):
+    text = page.read_text()
+    outside = text.replace("http://www.w3.org", "")
+    start = outside.index("</script>")  # behind the plotting library
+    assert "http://" not in outside[start:]
+    assert "https://" not in outside[start:]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    if CHROMIUM is None or DRIVER is None:
+        pytest.skip("no Chromium with its driver on this machine")
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    for flag in ("--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync"):
+        options.add_argument(flag)
+    options.add_argument("--disable-background-networking")
+    options.add_argument("--disable-component-update")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
+    yield driver
+    driver.quit()
+
+
+def column(browser, table, index):
+    return [
+        r.find_elements(By.TAG_NAME, "td")[index].text
+        for r in browser.find_elements(By.CSS_SELECTOR, f"{table} tbody tr")
+    ]
+
+
+def test_in_a_real_browser(page, browser):
+    browser.set_window_size(1200, 900)
+    browser.get(page.as_uri())
+    assert [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"] == []
+    assert column(browser, "#table3", 0)[0] == "Method 1"
+    # Sorting: by a click, by the keyboard, both ways; rows that were not run stay last.
+    head = browser.find_elements(By.CSS_SELECTOR, "#table2 thead button")[2]
+    head.click()
+    papers = [float(v) for v in column(browser, "#table2", 2)]
+    assert papers == sorted(papers)
+    head.send_keys("\n")
+    papers = [float(v) for v in column(browser, "#table2", 2)]
+    assert papers == sorted(papers, reverse=True)
+    assert head.find_element(By.XPATH, "..").get_attribute("aria-sort") == "descending"
+    browser.find_elements(By.CSS_SELECTOR, "#table3 thead button")[1].click()
+    assert column(browser, "#table3", 1)[-1] == "not run"
+    # Baselines: how each came out, the note beside its name, ours where the paper has none, and what M changes.
+    lines = [name.splitlines() for name in column(browser, "#table2", 0)]
+    first = {name.rstrip("0123456789"): marks for name, *marks in lines}  # the number of its note after the name
+    assert first["SGC"] == ["below on Cora"]
+    assert first["MLP"] == ["above by more than 3 on Cora"]
+    citeseer = dict(zip(column(browser, "#table2", 0), column(browser, "#table2", 4), strict=True))
+    (name,) = (name for name in citeseer if name.startswith("Graph-CNN"))
+    assert citeseer[name] == "66.0 ± 0.0"
+    number = name.splitlines()[0].removeprefix("Graph-CNN")
+    assert "ten-fold" in browser.find_element(By.ID, f"table2-note-{number}").text
+    assert column(browser, "#onm", 2) == ["82.3 ± 1.2\nmethod 1,\nw = 1 0.3 0.1, top 32"]
+    assert column(browser, "#onm", 3) == ["+1.3 ± 0.6"]
+    # The ranked plot has a point for each method with results, best first, and PAN stands out.
+    marks = browser.execute_script(
+        "return document.getElementById('ranked-cora').data.map(d => [d.name, [...d.x], [...d.y], d.marker.color])"
+    )
+    (_, others, below, ink), (name, pan, at, highlight), (_, papers, _, _) = marks
+    assert (name, pan, at) == ("PAN, ours", pytest.approx([82]), [0])
+    assert others == pytest.approx([81, 78, 59])
+    assert below == [1, 2, 3]
+    assert papers == [82.0, 81.5, 81.0, 55.1]
+    assert highlight != ink
+    assert "rank 1 of 4" in browser.find_element(By.ID, "ranked-cora").text
+    assert browser.find_elements(By.CSS_SELECTOR, "#ranked-cora svg.main-svg")
+    assert not browser.find_elements(By.ID, "ranked-pubmed")  # nothing was run there
+    # The figures are drawn, with values on hover.
+    for name in ("figure2", "grid-cora", "grid-citeseer"):
+        assert browser.find_elements(By.CSS_SELECTOR, f"#{name} svg.main-svg"), name
+    data = browser.execute_script(
+        "return JSON.stringify(document.getElementById('figure2').data.map(d => d.hovertemplate))"
+    )
+    assert any("epoch" in (hover or "") for hover in json.loads(data))
+    # On a phone nothing sticks out of the page.
+    browser.set_window_size(400, 800)
+    fits = "return document.documentElement.scrollWidth <= window.innerWidth"
+    WebDriverWait(browser, 10).until(lambda b: b.execute_script(fits))  # the figures follow in their own time
+
+
+def test_in_the_dark(page, browser):
+    browser.execute_cdp_cmd(
+        "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": "dark"}]}
+    )
+    browser.get(page.as_uri())
+    assert browser.execute_script("return getComputedStyle(document.body).backgroundColor") == "rgb(15, 20, 26)"
+    ink = browser.execute_script("return document.getElementById('figure2').layout.font.color")
+    assert ink == browser.execute_script("return getComputedStyle(document.body).color")
+
+
+def test_trainings_that_turned_nan_are_told_from_the_others():
+    jobs = cells.pan_jobs("cora", 3)
+    lost = trained(jobs[0], best_epoch=0, val_loss=[], val_accuracy=[])  # never had a finite loss
+    late = trained(jobs[1], best_epoch=1, val_loss=[0.5, None, None], path_weights=[[None, 1.0, 1.0]] * 2)
+    well = trained(jobs[2])
+    assert figures.band([lost, late, well], "val_loss", 2.0)[1] == [1.5, 1.0, 1.2]
+    assert figures.band([lost, late], "val_loss", 1.0)[0] == [1]
+    assert summary.cell([late, well], None).path_weights[0] == [0.0, 1.0, 1.0]
+    assert summary.figure2([lost, late]) == {"PAN": [late]}
+    assert summary.figure2([lost]) == {}
+    assert "Table 1" in html([lost, late, well])

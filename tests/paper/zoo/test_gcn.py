@@ -1,0 +1,54 @@
+import pytest
+import torch
+from torch.testing import assert_close as close
+from zoo_graph import settings, share_right, small
+
+from panconv import Adjacency
+from panconv.nn import Dropout
+from panconv.paper.zoo import gcn, gln, trainer
+
+
+def test_it_is_two_layers_of_means_over_neighbours():
+    data, _ = small()
+    model = gcn.network(settings("gcn"), 8, 2).eval()
+    adj = Adjacency.of(data.edge_index, num_nodes=60)
+    A = adj.base("Â").to_dense()
+    hidden = (A @ data.x @ model.first.lin.weight.T).relu()
+    close(model(data.x, adj), A @ hidden @ model.second.lin.weight.T)
+
+
+def test_the_weights_can_be_the_operator():
+    data, _ = small()
+    model = gcn.network(settings("gcn", normalize=False), 8, 2).eval()
+    M = torch.rand(60, 60) * (torch.rand(60, 60) < 0.1)
+    adj = Adjacency.from_sparse(M.to_sparse())
+    hidden = (M @ data.x @ model.first.lin.weight.T).relu()
+    close(model(data.x, adj), M @ hidden @ model.second.lin.weight.T)
+
+
+@pytest.mark.parametrize("name", ["gcn", "chebnet", "gln", "agnn", "gat", "sgc"])
+def test_neighbours_tell_what_features_do_not(name):
+    """And a trial is what it is alone, whatever else is trained beside it; the test nodes' labels are nobody's."""
+    data, truth = small()
+    how = settings(name, **({"lr": 0.3} if name == "sgc" else {}))
+    told = []
+    predicted = trainer(name)(data, how, [4, 5], tell=told.append)
+    assert predicted.shape == (2, 60)
+    assert share_right(predicted, truth, data.test_mask) > 0.85
+    assert torch.equal(predicted[1:], trainer(name)(data, how, [5]))
+    assert told
+    assert told == sorted(told)
+    assert told[-1] <= 1
+
+
+@pytest.mark.parametrize(("module", "activation"), [(gcn, torch.relu), (gln, torch.nn.Identity())])
+def test_what_goes_into_either_layer_is_dropped(module, activation):
+    data, _ = small()
+    model = module.network(settings("gcn", dropout=0.3), 8, 2)
+    adj = Adjacency.of(data.edge_index, num_nodes=60)
+    A, drop = adj.base("Â").to_dense(), [Dropout(0.3), Dropout(0.3)]
+    for key, (ours, plain) in enumerate(zip((model.drop_input, model.drop_hidden), drop, strict=True)):
+        ours.keys = plain.keys = torch.tensor(key)
+    hidden = activation(A @ drop[0](data.x) @ model.first.lin.weight.T)
+    close(model(data.x, adj), A @ drop[1](hidden) @ model.second.lin.weight.T)
+    assert not torch.allclose(drop[0](data.x), data.x)

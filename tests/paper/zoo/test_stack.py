@@ -1,0 +1,94 @@
+import pytest
+import torch
+from torch import nn
+from torch.testing import assert_close as close
+from zoo_graph import settings, small
+
+from panconv import Adjacency
+from panconv.paper.zoo import gcn, stack, trainer
+from panconv.paper.zoo.stack import Layers, edges
+from panconv.training.fit import fit
+
+
+class Sum(nn.Module):
+    """x plus what comes in over the edges."""
+
+    def forward(self, x, edge_index, edge_weight):
+        weight = torch.ones(edge_index.size(1)) if edge_weight is None else edge_weight
+        return x + torch.zeros_like(x).index_add(0, edge_index[1], weight[:, None] * x[edge_index[0]])
+
+
+def test_two_layers_with_an_activation_between():
+    adj = Adjacency.of(torch.tensor([[0, 1], [1, 2]]), torch.tensor([2.0, 3.0]), 3)  # 0 → 1 → 2
+    one = torch.eye(3) + adj.to_dense()
+    x = torch.randn(3, 2)
+    close(Layers(Sum(), Sum(), 0.5).eval()(x, adj), one @ (one @ x).relu())
+    close(Layers(Sum(), Sum(), 0.5, torch.tanh).eval()(x, adj), one @ (one @ x).tanh())
+    dropped = Layers(Sum(), Sum(), 0.9)
+    assert not torch.allclose(dropped(x, adj), one @ (one @ x).relu())
+
+
+def test_edges_go_from_sender_to_receiver():
+    given = torch.tensor([[3, 0, 1], [1, 2, 0]])
+    index, weight = edges(Adjacency.of(given, torch.tensor([1.0, 2.0, 3.0]), 4))
+    assert sorted(zip(*index.tolist(), weight.tolist(), strict=True)) == [(0, 2, 2.0), (1, 0, 3.0), (3, 1, 1.0)]
+    assert edges(Adjacency.of(given))[1] is None
+
+
+def test_no_label_but_those_of_training_and_validation_is_looked_at():
+    data, truth = small()
+    predicted = gcn.train(data, settings("gcn"), [0])
+    data.y = torch.where(data.test_mask, 1 - truth, truth)
+    assert torch.equal(predicted, gcn.train(data, settings("gcn"), [0]))
+
+
+def test_each_trial_may_have_a_split_of_its_own():
+    data, truth = small()
+    data.y = truth
+    turn = torch.arange(60) // 2 % 3
+    splits = [(turn == s, turn == (s + 1) % 3) for s in range(3)]
+    alone = []
+    for s, (train, val) in enumerate(splits):
+        data.train_mask, data.val_mask = train, val
+        alone.append(trainer("gat")(data, settings("gat", epochs=20), [s])[0])
+    data.train_mask, data.val_mask = (torch.stack(masks, 1) for masks in zip(*splits, strict=True))
+    assert torch.equal(trainer("gat")(data, settings("gat", epochs=20), [0, 1, 2]), torch.stack(alone))
+
+
+@pytest.mark.parametrize("decay", ["first.", "second.", ""])
+def test_the_settings_of_the_training_reach_it(monkeypatch, decay):
+    data, _ = small()
+    seen = {}
+
+    def watched(model, data, **options):
+        seen.update(options, decayed=[p.shape for p in model.decayed()])
+        return fit(model, data, **options)
+
+    monkeypatch.setattr(stack, "fit", watched)
+    chosen = {"lr": 0.07, "weight_decay": 0.03, "epochs": 3, "patience": 2}
+    first = {"first.bias": (2, 5), "first.lin.weight": (2, 5, 8)}
+    shapes = {**first, "second.bias": (2, 2), "second.lin.weight": (2, 2, 5)}
+    decayed = [shape for name, shape in shapes.items() if name.startswith(decay)]
+    for keep in ({"keep": "both"}, {"keep": "accuracy"}, {}):  # left out, it is the default of `fit`
+        gcn.train(data, {**settings("gcn", hidden=5, decay=decay), **chosen, **keep}, [0, 1])
+        found = {name: value for name, value in seen.items() if name not in ("seeds", "device", "callback")}
+        assert found == {**chosen, **keep, "decayed": decayed}
+        assert seen["seeds"] == [0, 1]
+        seen.clear()
+
+
+def test_a_graph_that_was_given_is_as_it_was_and_shares_its_tensors(monkeypatch):
+    data, _ = small()
+    before = {name: value.clone() for name, value in data.to_dict().items()}
+    handed = []
+
+    def watched(model, data, **options):
+        handed.append(data)
+        return fit(model, data, **options)
+
+    monkeypatch.setattr(stack, "fit", watched)
+    gcn.train(data, settings("gcn", epochs=1), [0])
+    assert handed[0].x is data.x
+    assert handed[0].test_mask is data.val_mask
+    assert data.to_dict().keys() == before.keys()
+    assert all(torch.equal(value, before[name]) for name, value in data.to_dict().items())

@@ -1,0 +1,170 @@
+"""What all kinds of records share: nothing is written that is not read, and nothing that is read breaks the reader."""
+
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from record_strategies import landings as any_landing
+from record_strategies import operator_records, runs, zoo_records
+from run_records import make
+
+from panconv.paper.studies import landings
+from panconv.paper.studies.operators import records as operators
+from panconv.paper.zoo.records import Records
+from panconv.records import jsonl
+from panconv.records.jsonl import file_name, number_or_null, read_lines, strict
+from panconv.records.runs import Results
+
+COMMITTED = Path(__file__).parents[2] / "docs/results"
+LAW = settings(max_examples=25, deadline=None, database=None, suppress_health_check=list(HealthCheck), derandomize=True)
+
+
+def folder():
+    return tempfile.TemporaryDirectory(prefix="panconv-")
+
+
+@LAW
+@given(runs())
+def test_a_run_that_is_written_is_read(run):
+    with folder() as place:
+        Results(place).add([run])
+        (found,) = Results(place).read()
+        as_read = {
+            "val_loss": [number_or_null(x) for x in run.val_loss],
+            "path_weights": [[number_or_null(k) for k in layer] for layer in run.path_weights],
+        }
+        assert found == replace(run, **as_read)
+        assert found.job().key() == run.job().key()
+        (path,) = Path(place).iterdir()
+        json.loads(path.read_text(), parse_constant=pytest.fail)  # strict JSON
+
+
+@LAW
+@given(zoo_records())
+def test_a_record_of_the_zoo_that_is_written_is_read(record):
+    with folder() as place:
+        Records(place).add([record])
+        assert Records(place).read() == [record]
+
+
+@LAW
+@given(operator_records())
+def test_a_record_of_an_operator_that_is_written_is_read(record):
+    with folder() as place:
+        operators.Records(place).add(record)
+        assert operators.Records(place).all() == [record]
+
+
+@LAW
+@given(any_landing())
+def test_a_landing_that_is_written_is_read(landing):
+    with folder() as place:
+        path = landings.landing_file(Path(place), [make().job()])
+        landings.write(path, landing)
+        assert landings.read(path) == landing
+
+
+def test_all_committed_lines_are_read(recwarn):
+    lines = sum(len(path.read_bytes().splitlines()) for path in COMMITTED.rglob("*.jsonl"))
+    found = (
+        Results(COMMITTED).read(),
+        Records(COMMITTED / "zoo").read(),
+        operators.Records(COMMITTED / "operators").all(),
+    )
+    assert sum(map(len, found)) == lines == 3526
+    assert not recwarn
+
+
+def test_files_of_other_processes_are_not_written_over(tmp_path):
+    content, _ = next(read_lines(COMMITTED / "operators"))
+    one = operators.parsed(content, "")
+    mine, theirs = operators.Records(tmp_path), operators.Records(tmp_path)
+    mine.add(replace(one, seed=1))
+    theirs.add(replace(one, seed=2))
+    mine.add(replace(one, seed=3))
+    assert sorted(record.seed for record in operators.Records(tmp_path).all()) == [1, 2, 3]
+
+
+def test_the_settings_of_an_operators_record_are_those_of_its_training():
+    from panconv.paper.studies.operators.models import MODELS
+
+    assert all(tuple(model.settings.plain()) == operators.SETTINGS for model in MODELS.values())
+
+
+def test_what_cannot_be_read_is_not_written(tmp_path):
+    for wrong in ({"test_accuracy": math.nan}, {"seconds": 10**400}, {"settings": {}}, {"weights": {1, 2}}):
+        with pytest.raises(ValueError, match="a record cannot be written"):
+            Results(tmp_path).add([make(0), make(1, **wrong)])
+    deep = []
+    for _ in range(100_000):
+        deep = [deep]
+    with pytest.raises(ValueError, match="a record cannot be written"):
+        Results(tmp_path).add([make(1, weights=deep)])
+    assert not list(tmp_path.iterdir())  # the sound one neither: all or none
+
+
+def test_lines_that_are_no_records_are_said_and_skipped(tmp_path, monkeypatch):
+    monkeypatch.setattr(jsonl, "_LONGEST", 50_000)
+    Results(tmp_path).add([make(0)])
+    for i, line in enumerate(("[" * 40_000, '{"a":' * 9_000, "9" * 5_000, "", "[" * 200_000, "\x00")):
+        (tmp_path / f"{i}.jsonl").write_text(line + "\n")
+    with pytest.warns(UserWarning, match="is cut short or damaged: skipped") as said:
+        assert len(Results(tmp_path).read()) == 1
+    assert len(said) == 6
+
+
+def test_a_line_that_never_ends_is_not_held_whole(tmp_path):
+    with (tmp_path / "long.jsonl").open("wb") as file:
+        file.truncate(100 * 2**20)
+    Results(tmp_path).add([make(0)])
+    code = f"""
+import resource, warnings
+from panconv.records import jsonl
+from panconv.records.runs import Results
+jsonl._LONGEST = 2**20
+limit = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize() + 40 * 2**20
+resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+warnings.simplefilter("ignore")
+print(len(Results({str(tmp_path)!r}).read()))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == "1\n", done.stderr
+
+
+def test_a_loss_that_turned_nan_before_is_read_now(tmp_path):
+    Results(tmp_path).add([make(0)])
+    (path,) = tmp_path.iterdir()
+    old = json.loads(path.read_text())
+    old |= {"schema": "panconv-run-1", "val_loss": [1.0, 0.5, math.nan]}
+    old["settings"] = {**old["settings"], "hiden": 64}  # was ignored, and locked the folder
+    path.write_text(json.dumps(old) + "\n")
+    assert Results(tmp_path).read() == [make(0, val_loss=[1.0, 0.5, None])]
+
+
+def test_names_of_files_are_short_and_plain(tmp_path):
+    for name in ("x" * 250, "é" * 120, "a b[/c]$", "..", "", "\ud800", "a\nb\0c"):
+        assert len(file_name([name, name], [])) < 150
+        Results(tmp_path).add([make(0, dataset=f"/data/{name}")])
+    assert len(Results(tmp_path).read()) == len(os.listdir(tmp_path)) == 7
+
+
+def test_strict_json_has_no_nan():
+    assert strict({"a": (1.5, math.nan, [-math.inf]), "b": "NaN"}) == {"a": [1.5, None, [None]], "b": "NaN"}
+
+
+def test_a_landing_of_the_first_kind_is_read_and_a_damaged_one_named(tmp_path):
+    path = tmp_path / "cora-temperature-x.json"
+    known = landings.Landing(2, 0.3, [0.1, 0.2], [0.0, 0.1], 0.8, 0.01, 0.7, 10)
+    path.write_text(json.dumps(vars(known)))
+    assert landings.read(path) == known
+    for text, words in (("{", "is no record"), ("[]", "another schema"), ('{"L": 1}', "missing or unknown fields")):
+        path.write_text(text)
+        with pytest.raises(ValueError, match=words):
+            landings.read(path)

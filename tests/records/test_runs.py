@@ -1,0 +1,95 @@
+import json
+import os
+
+import pytest
+from run_records import SETTINGS, make
+
+from panconv.records.runs import Results
+
+
+def test_what_is_written_is_read(tmp_path):
+    results = Results(tmp_path / "new")
+    assert results.read() == []
+    runs = [make(0), make(1), make(2, weights={"kind": "boltzmann", "energies": [2.0, 0.0, 0.0], "temperature": 1.0})]
+    results.add(runs[:2])
+    results.add(runs[2:])
+    assert sorted(results.read(), key=lambda r: r.seed) == runs
+
+
+def test_a_line_cut_short_is_reported_and_skipped(tmp_path):
+    results = Results(tmp_path)
+    results.add([make(0), make(1)])
+    (path,) = tmp_path.iterdir()
+    path.write_text(path.read_text()[:-40])
+    with pytest.warns(UserWarning, match="line 2, is cut short or damaged: skipped"):
+        assert [run.seed for run in results.read()] == [0]
+
+
+def test_bytes_that_are_no_text_are_skipped(tmp_path):
+    Results(tmp_path).add([make(0)])
+    (tmp_path / "z.jsonl").write_bytes(b"\xff\xfe\n")
+    (tmp_path / "folder.jsonl").mkdir()
+    with pytest.warns(UserWarning, match=r"z.jsonl, line 1, is cut short or damaged"):
+        assert len(Results(tmp_path).read()) == 1
+
+
+def test_a_hidden_folder_of_a_graph_is_read_again(tmp_path):
+    Results(tmp_path).add([make(0, dataset="/data/.mine")])
+    assert len(Results(tmp_path).read()) == 1
+
+
+def test_what_a_killed_process_left_is_not_read(tmp_path):
+    (tmp_path / ".cora-method5-x.jsonl.abc.jsonl").write_text('{"sch')
+    assert Results(tmp_path).read() == []
+
+
+def test_the_same_training_twice_counts_once(tmp_path):
+    results = Results(tmp_path)
+    results.add([make(0), make(1)])
+    results.add([make(1), make(2)])  # two processes that overlapped
+    assert sorted(run.seed for run in results.read()) == [0, 1, 2]
+    assert len(os.listdir(tmp_path)) == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"schema": "panconv-run-0"}, r"is of another schema \('panconv-run-0'"),
+        ({"surprise": 1}, r"missing or unknown fields \(surprise\)"),
+        ({"seed": "one"}, "seed must be a whole number of at least 0, got 'one'"),
+        ({"val_loss": 3}, "val_loss must be a list of numbers"),
+        ({"settings": []}, "settings must be an object of hidden, layers"),
+        ({"test_accuracy": True}, "test_accuracy must be a number between 0 and 1, got True"),
+        ({"test_accuracy": 80.0}, "test_accuracy must be a number between 0 and 1, got 80.0"),
+        ({"settings": {"hidden": 16}}, "settings has no 'layers'"),
+        ({"settings": {**SETTINGS, "hiden": 16}}, "'hiden' is no setting: they are hidden, layers"),
+        ({"settings": {**SETTINGS, "epochs": 10**9}}, "epochs must be a whole number between 1 and 1,000,000"),
+        ({"best_epoch": 99}, "best_epoch must be an epoch with a finite val_loss"),
+        ({"best_epoch": 0}, "best_epoch must be an epoch with a finite val_loss, or 0 with empty curves"),
+        ({"val_accuracy": []}, "val_accuracy must be as long as val_loss"),
+        ({"val_loss": [1.0, None, 1.0]}, "best_epoch must be an epoch with a finite val_loss"),
+        ({"path_weights": ["a"]}, "path_weights must be a list of lists"),
+        ({"path_weights": [[0.0, 1.0]] * 2}, "path_weights must be 2 lists of 3 numbers"),
+        ({"seconds": 10**400}, "seconds must be a number between 0 and 1e\\+100"),
+        ({"versions": {"torch": 2}}, "versions must be an object of texts"),
+        (
+            {"weights": [[[[[[[[[1]]]]]]]]]},
+            "weights must be text, finite numbers, lists or objects of them, at most 8 deep",
+        ),
+    ],
+)
+def test_lines_of_another_schema_are_refused(tmp_path, change, message):
+    Results(tmp_path).add([make(0)])
+    (path,) = tmp_path.iterdir()
+    path.write_text(json.dumps({**json.loads(path.read_text()), **change}) + "\n")
+    with pytest.raises(ValueError, match=message):
+        Results(tmp_path).read()
+    path.write_text("[1, 2]\n")
+    with pytest.raises(ValueError, match="another schema"):
+        Results(tmp_path).read()
+
+
+def test_a_folder_that_is_a_file(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ValueError, match="is a file: name a folder"):
+        Results(tmp_path / "file")

@@ -1,0 +1,148 @@
+import itertools
+
+import pytest
+import torch
+
+import panconv.training.search
+from panconv import PAN, fit, grid_search, load
+from panconv.paper.settings import settings
+from panconv.records.ranking import ranked
+from panconv.records.runs import Job, Results
+from panconv.training.search import batch_size, batched, grid_points, power_law_points, run_jobs
+
+QUICK = {**settings("cora", 5).plain(), "epochs": 4}
+
+
+def jobs(points, trials=2):
+    return [Job("cora", 5, w, 2, QUICK, seed) for w in points for seed in range(trials)]
+
+
+def test_grids_of_points():
+    assert len(grid_points([0, 0.5, 1, 2], 2)) == 63  # all but k = 0
+    tied = grid_points([0, 1, 2], 2, tie=[1, 2])
+    assert tied == [[0, 1, 1], [0, 2, 2], [1, 0, 0], [1, 1, 1], [1, 2, 2], [2, 0, 0], [2, 1, 1], [2, 2, 2]]
+    layered = grid_points([1, 2], 1, layers=2)
+    assert len(layered) == 16
+    assert layered[1] == {"kind": "layers", "of": [[1, 1], [1, 2]]}
+    assert [p["temperature"] for p in power_law_points([1, 2], [1])] == [1, 2]
+
+
+def test_points_side_by_side_are_the_trainings_alone():
+    """Fixed weights, weights a layer, and power laws, in one batch each, against fits of one model."""
+    points = [[0.0, 1.0, 1.0], [1.0, 0.5, 2.0], {"kind": "layers", "of": [[0.0, 1.0, 0.0], [1.0, 1.0, 1.0]]}]
+    points += power_law_points([0.5], [1.5])
+    todo = jobs(points)
+    assert len(batched(todo)) == 1
+    data = load("cora", sparse=True)
+    options = {key: QUICK[key] for key in ("lr", "weight_decay", "epochs", "patience")}
+    for job, run in zip(todo, run_jobs(todo), strict=True):
+        assert run.job() == job
+        alone = fit(PAN(1433, 16, 7, weights=job.weights), data, seeds=[job.seed], **options)
+        assert run.val_loss == pytest.approx(alone.history["val_loss"][:, 0].tolist(), abs=2e-5)
+        assert run.test_accuracy == pytest.approx(alone.test_accuracy[0], abs=1.1e-3)
+        assert run.best_epoch == alone.best_epoch[0]
+
+
+def test_batches_split_by_memory_and_by_what_differs(monkeypatch):
+    points = [[0.0, 1.0, 1.0], [1.0, 1.0, 1.0]]
+    whole = run_jobs(jobs(points))
+    monkeypatch.setattr(panconv.training.search, "_BATCH_BYTES", 3 * 4_500_000)
+    assert 1 <= batch_size(load("cora", sparse=True), 16) < 4
+    assert len(batched(jobs(points))) > 1
+    for a, b in zip(whole, run_jobs(jobs(points)), strict=True):
+        assert a.val_loss == pytest.approx(b.val_loss, abs=2e-5)
+    other = Job("cora", 5, "free", 2, QUICK, 0)
+    assert len(batched([*jobs(points[:1], 1), other, Job("cora", 4, "free", 2, QUICK, 0)])) == 3
+
+
+def test_nothing_is_trained_twice(tmp_path, monkeypatch):
+    results, trained = Results(tmp_path), []
+    train = panconv.training.search.train_batch
+    monkeypatch.setattr(
+        panconv.training.search, "train_batch", lambda batch, **k: trained.extend(batch) or train(batch, **k)
+    )
+    first = run_jobs(jobs([[0.0, 1.0, 1.0]]), results)
+    assert len(trained) == 2
+    steps = []
+    again = run_jobs(jobs([[0.0, 1.0, 1.0], [1.0, 1.0, 1.0]]), results, callback=steps.append)
+    assert len(trained) == 4
+    assert again[:2] == first
+    assert steps[0].progress is None
+    assert steps[-1].progress.epoch == 4
+
+
+def test_search_ranks_by_validation_alone():
+    points = grid_points([0.0, 1.0], 1)
+    found = grid_search("cora", points, QUICK, L=1, trials=2)
+    assert len(found) == 3
+    assert [p.val_accuracy for p in found] == sorted((p.val_accuracy for p in found), reverse=True)
+    runs = run_jobs([Job("cora", 5, w, 1, QUICK, s) for w in points for s in range(2)])
+    blind = [type(run)(**{**vars(run), "test_accuracy": 0.0}) for run in runs]
+    assert ranked(blind) == found
+
+
+def test_a_graph_of_ones_own():
+    points, data = grid_points([0.0, 1.0], 1), load("cora", sparse=True)
+    mine = grid_search(data, points, {"epochs": 4, "weight_decay": 5e-3}, L=1, trials=2)
+    assert mine == grid_search("cora", points, QUICK, L=1, trials=2)
+    assert not panconv.training.search._GIVEN
+    with pytest.raises(ValueError, match="results go with a graph that has a name"):
+        grid_search(data, points, results=Results("nowhere"))
+
+
+def test_a_tie_goes_to_the_lower_loss():
+    (run,) = run_jobs(jobs([[0.0, 1.0, 1.0]], 1))
+    twin = type(run)(**{**vars(run), "weights": [9.0, 1.0, 1.0], "val_loss": [x - 0.1 for x in run.val_loss]})
+    assert ranked([run, twin])[0].weights[0] == 9
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: grid_points([], 2), "no points: values is empty"),
+        (lambda: grid_points([1], 2, tie=[1, 3]), "tie names length 3, outside 0 … 2"),
+        (lambda: grid_points([0, 1, 2, 3], 12), "more than 100,000"),
+        (lambda: grid_search("cora", [], QUICK), "no points"),
+    ],
+)
+def test_bad_grids(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_a_point_that_diverges_is_ranked_last_and_named():
+    with pytest.warns(UserWarning, match=r"seeds \[0, 0\]|seeds \[0\]"):
+        found = grid_search("cora", [[1.0, 1.0, 1e38], [0.0, 1.0, 1.0]], QUICK, trials=1)
+    assert [point.weights[2] for point in found] == [1.0, 1e38]
+    assert found[1].val_accuracy == 0
+
+
+def test_a_tie_named_twice():
+    assert grid_points([1, 2], 2, tie=[1, 1]) == grid_points([1, 2], 2)
+
+
+def test_every_number_of_a_run_is_there():
+    (run,) = run_jobs([Job("cora", 2, "boltzmann", 2, {**QUICK, "weight_decay": 5e-4}, 7)], command="panconv x")
+    assert len(run.val_loss) == len(run.val_accuracy) == 4
+    assert 1 <= run.best_epoch <= 4
+    assert [sum(layer) for layer in run.path_weights] == pytest.approx([1, 1], abs=1e-3)
+    assert run.versions["torch"] == torch.__version__ or run.versions["torch"] in torch.__version__
+    assert run.command == "panconv x"
+    assert len(list(itertools.chain(*run.path_weights))) == 6
+
+
+def test_a_setting_that_does_not_exist_is_refused_before_the_training(tmp_path, monkeypatch):
+    monkeypatch.setattr(panconv.training.search, "fit", lambda *_, **__: pytest.fail("it is trained"))
+    for settings_, words in (
+        ({"hiden": 8}, "'hiden' is no setting: they are hidden"),
+        ({"lr": "fast"}, "lr must be positive and finite, got 'fast'"),
+        ({"epochs": 10**9}, "epochs must be a whole number between 1 and 1,000,000"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            grid_search("cora", [[0.0, 1.0, 1.0]], settings_, trials=1, results=Results(tmp_path))
+        job = Job("cora", 5, [0.0, 1.0, 1.0], 2, {**QUICK, **settings_}, 0)
+        with pytest.raises(ValueError, match=words):
+            run_jobs([job], Results(tmp_path))
+        with pytest.raises(ValueError, match=words):
+            panconv.training.search.train_batch([job])
+    assert not list(tmp_path.iterdir())
