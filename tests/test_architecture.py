@@ -60,6 +60,7 @@ COVERED = {
     "paths/shortest": "paths/test_formed",
     "records/ranking": "records/test_runs",
     "spectral/undirected": "spectral/test_laplacian",
+    "training/task": "training/test_fit",
     "weights/naming": "weights/test_kinds",
 }
 

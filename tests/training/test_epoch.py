@@ -3,7 +3,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from panconv.training.epoch import Epoch, score
+from panconv.training.epoch import Epoch, Limits, Nodes, score
 
 
 class Plain(nn.Module):
@@ -28,7 +28,8 @@ def make(trials=3, patience=5, lr=0.1, epochs=30):
     y, nodes = torch.arange(12) % 3, torch.arange(12)
     optimizer = torch.optim.SGD(model.parameters(), lr=lr)
     inputs = (torch.zeros(()),)
-    return Epoch(model, optimizer, inputs, y, nodes[:6], nodes[3:9], range(trials or 1), epochs, patience)
+    chosen, limits = Nodes(y, nodes[:6], nodes[3:9]), Limits(epochs, patience)
+    return Epoch(model, optimizer, inputs, chosen, range(trials or 1), limits)
 
 
 @pytest.mark.parametrize("trials", [None, 3])

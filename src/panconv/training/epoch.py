@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -12,6 +12,24 @@ from torch.optim import Optimizer
 
 HISTORY = ("train_loss", "val_loss", "val_accuracy")
 KEEP = ("loss", "accuracy", "both")
+
+
+class Nodes(NamedTuple):
+    """The classes of all nodes, and which of them to learn from and to choose by."""
+
+    y: Tensor  # (N,)
+    train: Tensor  # (n,), or (n, S) where each trial has its own
+    val: Tensor
+
+
+class Limits(NamedTuple):
+    """How long a trial goes on, and what makes an epoch its best."""
+
+    epochs: int  # at most
+    patience: int  # epochs without progress on the validation nodes after which a trial ends
+    keep: str = "loss"
+    """A "loss" below all before, an "accuracy" not below any before, or "both" at least as good as ever; with "both"
+    either of them is progress."""
 
 
 class Epoch:
@@ -27,13 +45,9 @@ class Epoch:
             (S, …) where `trials` is S.
         optimizer: of its parameters.
         inputs: what the model is called with.
-        y: classes (N,).
-        train, val: the nodes (n,) to learn from and to choose by, or (n, S) where each trial has its own.
-        seeds: one a trial.
-        epochs: at most.
-        patience: epochs without progress on the validation nodes after which a trial ends.
-        keep: what makes an epoch a trial's best: a "loss" below all before, an "accuracy" not below any before, or
-            "both" at least as good as ever; with "both" either of them is progress.
+        nodes: their classes, and which to learn from and to choose by.
+        seeds: one per trial.
+        limits: how long, and what is best.
     """
 
     def __init__(
@@ -41,22 +55,16 @@ class Epoch:
         model: Any,
         optimizer: Optimizer,
         inputs: tuple[Any, ...],
-        y: Tensor,
-        train: Tensor,
-        val: Tensor,
+        nodes: Nodes,
         seeds: Sequence[int],
-        epochs: int,
-        patience: int,
-        keep: str = "loss",
+        limits: Limits,
     ) -> None:
-        self.model, self.optimizer, self.inputs, self.patience, self.keep = model, optimizer, inputs, patience, keep
-        self.train, self.val = (train, y[train]), (val, y[val])
+        self.model, self.optimizer, self.inputs = model, optimizer, inputs
+        epochs, self.patience, self.keep = limits
+        self.train, self.val = ((chosen, nodes.y[chosen]) for chosen in (nodes.train, nodes.val))
         self.parameters = list(model.parameters())
-        device, dtype, S = (
-            y.device,
-            self.parameters[-1].dtype,
-            len(seeds),
-        )  # path weights, which may be wider, come first
+        dtype = self.parameters[-1].dtype  # path weights, which may be wider, come first
+        device, S = nodes.y.device, len(seeds)
         self.seeds = torch.tensor(seeds, device=device)
         self.number = torch.zeros(1, dtype=torch.long, device=device)
         self.history = {name: torch.full((epochs, S), torch.nan, dtype=dtype, device=device) for name in HISTORY}

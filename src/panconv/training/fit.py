@@ -15,22 +15,18 @@ from torch import Tensor, nn
 from torch_geometric.data import Data
 
 from panconv.base.checks import (
-    INTEGERS,
     as_number,
-    check_real,
-    check_values,
     checked_count,
     checked_device,
     checked_seeds,
     kind_of,
     shown,
 )
-from panconv.compute.features import SparseRows
 from panconv.graph import Adjacency
 from panconv.training.cuda_graph import Replayed
-from panconv.training.epoch import KEEP, Epoch, score
+from panconv.training.epoch import KEEP, Epoch, Limits, Nodes, score
+from panconv.training.task import checked_task
 
-_MASKS = ("train_mask", "val_mask", "test_mask")
 # After how many epochs the host looks whether trials still run. A GPU is never made to wait for more.
 _LOOK_EVERY = defaultdict(lambda: 10, cpu=1)
 
@@ -129,22 +125,22 @@ def fit(
     if not isinstance(keep, str) or keep not in KEEP:
         raise ValueError(f"keep must be one of {', '.join(KEEP)}, got {shown(keep)}")
     device = checked_device(device)
-    x, adj, y, masks = _checked(data, model, device)
-    model.materialize(x.shape[-1])
+    task = checked_task(data, model, device)
+    model.materialize(task.x.shape[-1])
     model.to(device).seed(seeds)  # type: ignore[attr-defined]
-    train, val, test = map(_nodes, masks)
-    optimizer = _optimizer(model, lr, weight_decay, y.device)
-    epoch = Epoch(model, optimizer, (x, adj), y, train, val, seeds, epochs, patience, keep)
+    optimizer = _optimizer(model, lr, weight_decay, device)
+    nodes = Nodes(task.y, task.train, task.val)
+    epoch = Epoch(model, optimizer, (task.x, task.adj), nodes, seeds, Limits(epochs, patience, keep))
     try:
-        _run(epoch, epochs, y.device, callback)
+        _run(epoch, epochs, device, callback)
     finally:
         model.key(None, 0)
         model.eval()  # type: ignore[attr-defined]
     epoch.restore()
     _check_outcome(epoch.best_loss.tolist(), seeds, lr, weight_decay)
     with torch.no_grad():
-        scores = model(x, adj)
-        _, test_accuracy = score(scores, test, y[test])
+        scores = model(task.x, task.adj)
+        _, test_accuracy = score(scores, task.test, task.y[task.test])
     last = int(epoch.last_epoch.max())
     return FitResult(
         model=model,
@@ -154,15 +150,10 @@ def fit(
         val_loss=epoch.best_loss.tolist(),
         val_accuracy=epoch.best_accuracy.tolist(),
         test_accuracy=test_accuracy.tolist(),
-        predicted=scores.argmax(-1).reshape(len(y), -1).cpu(),
+        predicted=scores.argmax(-1).reshape(len(task.y), -1).cpu(),
         history={name: values[:last].cpu() for name, values in epoch.history.items()},
         seconds=time.perf_counter() - began,
     )
-
-
-def _nodes(mask: Tensor) -> Tensor:
-    """The nodes of a mask (N,), or of each column of one (N, S), whose numbers are alike."""
-    return mask.nonzero().squeeze(1) if mask.dim() == 1 else mask.T.nonzero()[:, 1].reshape(mask.size(1), -1).T
 
 
 def _optimizer(model: Any, lr: float, weight_decay: float, device: torch.device) -> torch.optim.Optimizer:
@@ -199,93 +190,6 @@ def _check_outcome(losses: Sequence[float], seeds: Sequence[int], lr: float, wei
         )
     if lost:
         warnings.warn(f"the trials of seeds {lost} never had a finite validation loss", stacklevel=3)
-
-
-def _checked(
-    data: Data, model: Any, device: torch.device
-) -> tuple[Tensor | SparseRows, Adjacency, Tensor, list[Tensor]]:
-    """The graph, its features in the model's dtype, the labels and the masks, on the device."""
-    x, y = _checked_parts(data)
-    N, sparse = x.size(0), x.layout != torch.strided
-    masks = _checked_masks(data, N, model.trials)
-    _check_fit(model, x.size(1), y[torch.stack([m.reshape(N, -1).any(1) for m in masks]).any(0)])
-    dtype = next(p.dtype for p in reversed(list(model.parameters())))
-    cast = x.to(dtype)
-    if x.dtype == torch.float64 != dtype and not torch.equal(_stored(cast).double(), _stored(x)):
-        raise ValueError(
-            f"data.x is float64 and would be rounded to the model's {dtype}: round it yourself, data.x = "
-            "data.x.float(), or train in float64, model.double()"
-        )
-    features = SparseRows.of(cast).to(device) if sparse else cast.to(device)
-    weight = getattr(data, "edge_weight", None)
-    weight = weight.detach() if isinstance(weight, Tensor) else weight
-    adj = Adjacency.of(data.edge_index, weight, N).to(device)
-    return features, adj, y.to(device).long(), [mask.to(device) for mask in masks]
-
-
-def _stored(x: Tensor) -> Tensor:
-    return x if x.layout == torch.strided else x.to_sparse_csr().values()
-
-
-def _check_disjoint(train: Tensor, val: Tensor, test: Tensor) -> None:
-    """No node learns and is looked at, nor chooses and is tested; test_mask = val_mask says that no node is tested."""
-    pairs = [("train_mask", train, "val_mask", val), ("train_mask", train, "test_mask", test)]
-    if not torch.equal(val, test):
-        pairs.append(("val_mask", val, "test_mask", test))
-    for first, a, second, b in pairs:
-        shared = (a & b).any(1).nonzero().squeeze(1)
-        if shared.numel():
-            raise ValueError(
-                f"data.{first} and data.{second} share {shared.numel()} nodes, such as {int(shared[0])}: "
-                f"take them out of one of the two, as in data.{first} &= ~data.{second}"
-            )
-
-
-def _checked_parts(data: Any) -> tuple[Tensor, Tensor]:
-    """The features, real and finite, and the labels."""
-    for name in ("x", "edge_index", "y", *_MASKS):
-        if getattr(data, name, None) is None:
-            raise ValueError(
-                f"data.{name} is missing: fit needs x, edge_index, y and the three masks, got {kind_of(data)}"
-            )
-        if name != "edge_index" and not isinstance(getattr(data, name), Tensor):
-            raise TypeError(f"data.{name} must be a tensor, got {kind_of(getattr(data, name))}")
-    x, y = data.x, data.y
-    if x.dim() != 2:
-        raise ValueError(f"data.x must be (N, F), a row per node, got shape {tuple(x.shape)}")
-    check_real(x, "data.x")
-    for name in ("x", "y", *_MASKS):
-        check_values(getattr(data, name), f"data.{name}")
-    if not bool(torch.isfinite(_stored(x)).all()):
-        raise ValueError("data.x holds NaN or infinite features: mend or remove them")
-    if y.shape != (x.size(0),) or y.dtype not in INTEGERS:
-        raise ValueError(
-            f"data.y must be {x.size(0)} class numbers, (N,) of integers, got {tuple(y.shape)} of {y.dtype}"
-        )
-    return x, y
-
-
-def _checked_masks(data: Any, N: int, trials: int | None) -> list[Tensor]:
-    """The three masks, which share no node."""
-    masks = [getattr(data, name) for name in _MASKS]
-    for name, mask in zip(_MASKS, masks, strict=True):
-        if mask.dtype != torch.bool or mask.shape not in ((N,), (N, trials)) or not bool(mask.any()):
-            kind = "empty" if mask.dtype == torch.bool and not bool(mask.any()) else mask.dtype
-            raise ValueError(f"data.{name} must be boolean, ({N},), with a node in it; got {tuple(mask.shape)}, {kind}")
-        if mask.dim() == 2 and len(mask.sum(0).unique()) > 1:
-            numbers = mask.sum(0).tolist()
-            raise ValueError(f"data.{name} must hold as many nodes for one trial as for another, got {shown(numbers)}")
-    _check_disjoint(*(mask.reshape(N, -1) for mask in masks))
-    return masks
-
-
-def _check_fit(model: Any, F: int, known: Tensor) -> None:
-    C, width = model.out_channels, model.in_channels
-    if width not in (-1, F):
-        raise ValueError(f"data.x has {F} columns, but the model takes {width} (in_channels)")
-    low, high = int(known.min()), int(known.max())
-    if low < 0 or high >= C:
-        raise ValueError(f"data.y names class {low if low < 0 else high}, but the model has {C} classes, 0 … {C - 1}")
 
 
 def _check_settings(

@@ -24,7 +24,7 @@ from panconv.nn.linear import Linear
 from panconv.paper.zoo.operator import operator
 from panconv.paper.zoo.stack import Tell
 from panconv.training.cuda_graph import Replayed
-from panconv.training.epoch import Epoch, score
+from panconv.training.epoch import Epoch, Limits, Nodes, score
 
 _LOOK_EVERY = 10  # epochs, after which the host looks whether trials still run
 _SAMPLED, _SHUFFLED = 100, 101  # streams of random numbers that are not those of the dropouts
@@ -156,9 +156,9 @@ def train(
         {"params": model.second.parameters()},
     ]
     optimizer = torch.optim.Adam(groups, lr=how["lr"], fused=True, capturable=y.is_cuda)
-    nodes = (mask.to(device).nonzero().squeeze(1) for mask in (data.train_mask, data.val_mask))
-    sampler, limits = LayerSampler(matrix, how["samples"]), (how["epochs"], how["patience"])
-    epoch = SampledEpoch(sampler, how["batch"], model, optimizer, (z, matrix), y, *nodes, seeds, *limits)
+    nodes = Nodes(y, *(mask.to(device).nonzero().squeeze(1) for mask in (data.train_mask, data.val_mask)))
+    sampler, limits = LayerSampler(matrix, how["samples"]), Limits(how["epochs"], how["patience"])
+    epoch = SampledEpoch(sampler, how["batch"], model, optimizer, (z, matrix), nodes, seeds, limits)
     step = Replayed(epoch, y.device)
     for done in range(1, how["epochs"] + 1):
         step()
