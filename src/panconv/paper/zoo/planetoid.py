@@ -29,11 +29,7 @@ _LOOK_EVERY = 5  # rounds
 def train(
     data: Data, how: Mapping[str, Any], seeds: Sequence[int], device: str = "cpu", tell: Tell | None = None
 ) -> Tensor:
-    if not bool(data.val_mask.any()):
-        raise ValueError(
-            "data.val_mask holds no node, and Planetoid keeps the classes of its best validation accuracy: move some "
-            "nodes there from data.train_mask"
-        )
+    _check_validation(data)
     x, y, labelled, val = (each.to(device) for each in (data.x, data.y, data.train_mask, data.val_mask))
     seed, target = torch.tensor(list(seeds), device=device), y[labelled]
     model = Planetoid(how, data.num_nodes, x.size(1), int(data.y.max()) + 1, seed)
@@ -73,6 +69,14 @@ def train(
         if tell is not None:
             tell((done + 1) / how["rounds"])
     return kept.classes.cpu()
+
+
+def _check_validation(data: Data) -> None:
+    if not bool(data.val_mask.any()):
+        raise ValueError(
+            "data.val_mask holds no node, and Planetoid keeps the classes of its best validation accuracy: move some "
+            "nodes there from data.train_mask"
+        )
 
 
 def _contexts(data: Data, how: Mapping[str, Any], seed: Tensor, known: Tensor, target: Tensor, device: str) -> Contexts:
