@@ -24,7 +24,7 @@ def load(source: str | Path, *, name: str | None = None, normalize: bool = True,
         source: ``"cora"``, ``"citeseer"`` or ``"pubmed"`` (built in, no network), or a folder that holds the raw
             Planetoid files ``ind.NAME.*``, or ``folder/NAME`` where it holds several graphs.
         name: which graph, where the folder holds several.
-        normalize: scale each row of ``x`` to sum 1, as the paper does; a row of zeros stays.
+        normalize: scale each row of ``x`` to sum 1, as GCN does; a row of zeros stays.
         sparse: keep ``x`` as a sparse CSR tensor, which `PANConv` and `fit` use as it is.
 
     Raw files are not trusted: docs/trust.md says what is admitted.
