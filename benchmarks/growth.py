@@ -17,7 +17,7 @@ from panconv import Adjacency
 from panconv.compute.spmm import spmm
 
 DEGREE, L, F = 20, 3, 64
-BUILDING = 200  # bytes an edge while a graph is being made: 64-bit keys, sorted, with their permutations
+BUILDING = 200  # bytes per edge while a graph is being made: 64-bit keys, sorted, with their permutations
 
 
 def measure(setup: Setup) -> Iterator[Record]:

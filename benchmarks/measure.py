@@ -220,7 +220,7 @@ def _quiet() -> Iterator[None]:
 
 
 def copy_bandwidth(device: torch.device, size: int | None = None, samples: int = 15) -> float:
-    """Bytes a second, read and written, of a copy of `size` bytes (1 GiB on a GPU, 256 MiB on a CPU), at its best.
+    """Bytes per second, read and written, of a copy of `size` bytes (1 GiB on a GPU, 256 MiB on a CPU), at its best.
 
     It stands for the roof, so the best counts, where everything else is a median.
     """

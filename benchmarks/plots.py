@@ -126,7 +126,7 @@ def peak_memory(records: Records) -> Figure | None:
 
 
 def roofline(records: Records) -> Figure | None:
-    """Bytes a second over those of a copy, by both counts, for everyone and every case."""
+    """Bytes per second over those of a copy, by both counts, for everyone and every case."""
     cases = list(dict.fromkeys((r["graph"], r["F"], r["dtype"]) for r in records))
     who = list(dict.fromkeys(str(r["who"]) for r in records))
     figure, both = plt.subplots(2, 1, figsize=(max(6.0, 0.95 * len(cases)), 6.4), sharex=True)

@@ -20,7 +20,7 @@ class Setup:
     """The machine and how long to take."""
 
     device: torch.device
-    bandwidth: float  # bytes a second of a copy
+    bandwidth: float  # bytes per second of a copy
     cache: int  # bytes
     quick: bool = False
 

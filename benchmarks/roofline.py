@@ -28,7 +28,7 @@ class Product(NamedTuple):
         return self.matrix() + 2 * self.nodes * self.F * self.item
 
     def fractions(self, ms: float, bandwidth: float) -> dict[str, float]:
-        """Achieved bytes a second over the copy bandwidth, by both counts.
+        """Achieved bytes per second over the copy bandwidth, by both counts.
 
         By the first count more than 1 says that the cache serves rows; by the second 1 is the limit.
         """

@@ -62,7 +62,7 @@ def measure(
         spent[part] += end - last
         runs = results.read()
     count = sum(trainings.values())
-    print(f"Table 3 on {device}, {trials} trials a cell: {end - began:.1f} s for {count} trainings. {machine()}")
+    print(f"Table 3 on {device}, {trials} trials per cell: {end - began:.1f} s for {count} trainings. {machine()}")
     for name, seconds in spent.items():
         print(f"  {name:27} {seconds:7.2f} s  {trainings.get(name, 0):4d} trainings")
     print(f"{'test accuracy, % (the paper)':30}" + "".join(f"{name:>22}" for name in graphs))

@@ -108,7 +108,7 @@ def _sweep(records: list[dict[str, object]]) -> Iterator[Table]:
 def _compared(
     title: str, records: list[dict[str, object]], columns: Mapping[str, str], extra: Mapping[str, str] | None = None
 ) -> Table:
-    """A row a case, a column a peer: its ms, how many times ours that is, and the goal where there is one."""
+    """A row per case, a column per peer: its ms, how many times ours that is, and the goal where there is one."""
     who = list(dict.fromkeys(str(r["who"]) for r in records))
     cases: dict[tuple[object, ...], dict[str, dict[str, object]]] = {}
     for record in records:

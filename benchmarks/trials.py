@@ -83,7 +83,7 @@ def our_runs(data: Data, how: Settings, epochs: int, device: str = "cpu") -> lis
 def measure(
     graphs: Sequence[str] = GRAPHS, epochs: int | None = None, rounds: int = 3, device: str = "cpu"
 ) -> list[dict[str, object]]:
-    """Milliseconds per epoch and trial of ours and of PyG's, and their ratio, a record a graph; prints the table."""
+    """Milliseconds per epoch and trial of ours and of PyG's, and their ratio, a record per graph; prints the table."""
     epochs = epochs or (20 if device == "cpu" else 200)
     print(f"{TRIALS} trials, {epochs} epochs on {device}: ms per epoch and trial. {machine()}")
     print(f"{'graph':9} {'PAN side by side':>17} {'PyG GCN in a loop':>18}  ratio")
@@ -123,7 +123,7 @@ def many(trials: int, device: str = "cpu", name: str = "cora") -> dict[str, obje
 
 
 def compiled(graphs: Sequence[str] = GRAPHS, rounds: int = 15, device: str = "cpu") -> list[dict[str, object]]:
-    """A training step of the model as it is and under torch.compile, a record a graph; prints the table."""
+    """A training step of the model as it is and under torch.compile, a record per graph; prints the table."""
     print(f"{TRIALS} trials side by side on {device}, ms for forward and backward. {machine()}")
     print(f"{'graph':9} {'as it is':>9} {'torch.compile':>14}  ratio")
     records: list[dict[str, object]] = []

@@ -2,7 +2,7 @@
 
     python benchmarks/walks.py [--walkers 20000] [--steps 50]
 
-"one at a time" is the plain loop: a NumPy random number and a neighbour list a step, for the generic walk a uniform
+"one at a time" is the plain loop: a NumPy random number and a neighbour list per step, for the generic walk a uniform
 choice, for the maximal entropy walk a search in the row's running sum. "PyG" is what `torch_geometric.nn.Node2Vec`
 samples with, which needs a compiled extension (pyg-lib or torch-cluster) and is left out where there is none. All are
 timed in turn, in one process.

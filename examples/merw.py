@@ -22,7 +22,7 @@ def main() -> dict[str, float]:
         starts = torch.multinomial(walk.stationary, 10_000, replacement=True)
         ends = walk.sample(starts, steps=50, seed=0)[:, -1]
         found = torch.bincount(ends, minlength=adj.num_nodes) / ends.numel()
-        print(f"  {name:16} {rates[name]:.3f} nats a step, {half(walk.stationary):4} nodes, {half(found):4} nodes")
+        print(f"  {name:16} {rates[name]:.3f} nats per step, {half(walk.stationary):4} nodes, {half(found):4} nodes")
     return rates
 
 

@@ -152,7 +152,7 @@ def forward_and_backward(M):
 
 # x, y and their gradients are four blocks; a backward needs two more, to go from one to the other.
 LEAST = 4
-# What is one number a node and length, D_n, weights, dots, and the piece in which dots are taken.
+# What is one number per node and length, D_n, weights, dots, and the piece in which dots are taken.
 SMALL = 0.7
 
 

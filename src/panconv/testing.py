@@ -24,7 +24,7 @@ def assert_operator(M: Any, *, device: str | torch.device = "cpu", trials: int |
     Args:
         M: the operator; parameters that it depends on must be float64 where gradients are to be checked.
         device: where it lives.
-        trials: S, where the operator acts on (N, S, …) with a matrix a trial.
+        trials: S, where the operator acts on (N, S, …) with a matrix per trial.
     """
     lacks = [name for name in ("shape", "__matmul__", "T", "to_dense") if not hasattr(M, name)]
     if lacks or isinstance(M, Tensor):

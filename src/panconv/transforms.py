@@ -43,7 +43,7 @@ class METTransform(BaseTransform):  # type: ignore[misc]  # PyG is untyped here
     .. math:: \text{edge_index} = \{(j, i) : M_{ij} \neq 0\}, \qquad \text{edge_weight}_{(j, i)} = M_{ij}
 
     With j the source and i the target, the plain weighted sum of messages is M x. The new edges are sorted by target,
-    then source. An ``edge_weight`` that the graph has is read as A's; other attributes that hold a value an edge
+    then source. An ``edge_weight`` that the graph has is read as A's; other attributes that hold a value per edge
     (``edge_attr``, ``edge_type``) would be left without their edges, and are refused.
 
     Args:

@@ -23,7 +23,7 @@ def test_temperature(tmp_path):
         assert f"{100 * point['test_accuracy']:.1f}" in done.stdout
     assert [(t["L"], t["start"]) for t in found["trained"]] == [(L, start) for L in (1, 2) for start in STARTS]
     for landing in found["trained"]:
-        assert len(landing["temperatures"]) == 2  # a layer each
+        assert len(landing["temperatures"]) == 2  # one per layer
         assert all(0 < abs(math.log(T / landing["start"])) < 0.5 for T in landing["temperatures"])  # it moved
     assert (tmp_path / "t.png").stat().st_size > 10_000
     again = run(*arguments, cwd=tmp_path)

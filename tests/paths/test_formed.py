@@ -177,7 +177,7 @@ def test_a_graph_that_would_not_fit_is_refused_with_an_estimate(kind):
     graph = nx.barabasi_albert_graph(3000, 5, seed=0)
     with pytest.raises(ValueError, match=r"L = 4 on 3,000 nodes would take about \d+\.\d GiB.*smaller L, walks"):
         FAMILIES[kind](undirected(graph), 4, memory_limit=2**28).counts()
-    # The estimate follows the result: what is held in the end, 12 bytes an entry and more, is on the right side of it.
+    # The estimate follows the result: what is held in the end, 12 bytes per entry and more, is on the right side of it.
     held = 12 * sum(G.num_edges for G in FAMILIES[kind](undirected(graph), 3).formed().G)
     with pytest.raises(ValueError, match="would take about"):
         FAMILIES[kind](undirected(graph), 3, memory_limit=held).counts()

@@ -28,7 +28,7 @@ def test_grids_of_points():
 
 
 def test_points_side_by_side_are_the_trainings_alone():
-    """Fixed weights, weights a layer, and power laws, in one batch each, against fits of one model."""
+    """Fixed weights, weights per layer, and power laws, in one batch each, against fits of one model."""
     points = [[0.0, 1.0, 1.0], [1.0, 0.5, 2.0], {"kind": "layers", "of": [[0.0, 1.0, 0.0], [1.0, 1.0, 1.0]]}]
     points += power_law_points([0.5], [1.5])
     todo = jobs(points)

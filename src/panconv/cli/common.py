@@ -57,7 +57,7 @@ out = console()
 
 
 class Bar:
-    """A bar a training: epochs, validation loss, trials still running. It appears with the first epoch, not before."""
+    """A bar per training: epochs, validation loss, trials still running. It appears with the first epoch."""
 
     def __init__(self) -> None:
         self._bar = Progress(

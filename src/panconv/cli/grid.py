@@ -106,7 +106,7 @@ def grid(
     if plot is not None:
         from panconv.paper.figures.heat import heat_map
 
-        heat_map(found, f"{drawn(name)}, method {method}: validation accuracy (%), {trials} trials a point", plot)
+        heat_map(found, f"{drawn(name)}, method {method}: validation accuracy (%), {trials} trials per point", plot)
         say("heat map", plot)
     write_json(json_file, [vars(point) for point in found], "points")
 

@@ -92,14 +92,14 @@ def temperature(
         )
     _show(found, f"{title(name)}, method {method}, E(n) = n^{alpha:g}", trials)
     if plot is not None:
-        draw_sweep(found, f"{drawn(name)}, method {method}, E(n) = n^{alpha:g}, {trials} trials a point", plot)
+        draw_sweep(found, f"{drawn(name)}, method {method}, E(n) = n^{alpha:g}, {trials} trials per point", plot)
         say("plot", plot)
     write_json(json_file, found.plain(), "points")
 
 
 def _show(found: Sweep, heading: str, trials: int) -> None:
     lengths = sorted({point.L for point in found.points})
-    out.print(f"\n{heading}: test accuracy (%), {trials} trials a point")
+    out.print(f"\n{heading}: test accuracy (%), {trials} trials per point")
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     table.add_column("T", justify="right")
     for L in lengths:

@@ -38,7 +38,7 @@ class Series(NamedTuple):
 
     steps: Steps
     trials: int
-    by_node: bool  # whether wₙ is one number a node, or one for all; then every step is the same matrix
+    by_node: bool  # whether wₙ is one number per node, or one for all; then every step is the same matrix
     transposed: bool
     low_memory: bool
     again: Callable[..., Tensor]  # the same by differentiable operations, for derivatives of derivatives
@@ -87,7 +87,7 @@ class Series(NamedTuple):
     def _horner(
         self, x: Tensor, own: Tensor, w: Tensor, outer: Tensor | None, right: Tensor | None, transposed: bool
     ) -> Tensor:
-        """own ⊙ x + outer ⊙ B₁(w₁x' + B₂(w₂x' + …)) with x' = right ⊙ x: a product a length, nothing stored.
+        """own ⊙ x + outer ⊙ B₁(w₁x' + B₂(w₂x' + …)) with x' = right ⊙ x: a product per length, nothing stored.
 
         With a w for every node it is the adjoint of `_recurrence`, where w stands before the product.
         """
@@ -128,7 +128,7 @@ class Series(NamedTuple):
     def _backward_by_number(
         self, g: Tensor, x: Tensor, own: Tensor, w: Tensor, outer: Tensor | None, right: Tensor | None
     ) -> tuple[Tensor, Tensor, Tensor | None]:
-        """The gradients of x, of w, a number a length, and of right, from uₙ = (Aᵀ)ⁿ(outer ⊙ g)."""
+        """The gradients of x, of w, a number per length, and of right, from uₙ = (Aᵀ)ⁿ(outer ⊙ g)."""
         u, total, L, by_row = g, g, w.size(0), right is not None
         part, all_dots, of_right = self._at(1, not self.transposed, x), [], None
         (first,), weights = numbers(own.unsqueeze(0)), numbers(w)

@@ -88,7 +88,7 @@ class Adjacency:
             )
         adj = source if isinstance(source, Adjacency) else Adjacency.from_sparse(source)
         if num_nodes is not None and adj.num_nodes != num_nodes:
-            raise ValueError(f"the graph has {adj.num_nodes} nodes, but x has {num_nodes} rows: it needs one a node")
+            raise ValueError(f"the graph has {adj.num_nodes} nodes, but x has {num_nodes} rows: it needs one per node")
         return adj
 
     @staticmethod

@@ -20,7 +20,7 @@ class HighTemperatureConv(nn.Module):
 
     .. math:: \mathbf{X}' = (\mathbf{I} + \psi_1 \psi_1^\top) \mathbf{X} \mathbf{W} + \mathbf{b}
 
-    with ψ₁ the Perron vector of A, taken on each connected component by itself. It is found once a graph.
+    with ψ₁ the Perron vector of A, taken on each connected component by itself. It is found once per graph.
 
     Args:
         in_channels: features of a node, or -1 to take them from the first call.

@@ -22,7 +22,7 @@ class Linear(nn.Module):
     Args:
         in_channels: F, or -1 to take it from the first x.
         out_channels: O.
-        trials: None for one W (F, O); S for W (S, F, O), a matrix a trial.
+        trials: None for one W (F, O); S for W (S, F, O), a matrix per trial.
 
     Shapes:
         x (N, F) → (N, O); with trials, x (N, F) or (N, S, F) → (N, S, O). x may be `SparseRows`.

@@ -52,7 +52,7 @@ class PANConv(nn.Module):
             of an `Adjacency` and L that returns them.
         bias: whether to add a trained bias.
         trials: S, to hold S independent layers side by side, each with parameters of its own.
-        concat: whether the terms stand side by side before W, a matrix a length, in place of being summed.
+        concat: whether the terms stand side by side before W, a matrix per length, in place of being summed.
         memory: ``"low"`` to compute again in the backward what would otherwise be held for it, as in `MET`; with concat
             it changes nothing.
 
@@ -92,7 +92,7 @@ class PANConv(nn.Module):
         check_weights(family, self.weights)
         self._check_trials()
         if concat and natural_weights(self.method, family) == "power-law":
-            raise ValueError("concat=True has a matrix a number of steps, which effective lengths do not tell apart")
+            raise ValueError("concat=True has a matrix per number of steps, which effective lengths do not tell apart")
         self.concat, self.memory = checked_flag(concat, "concat"), checked_memory(memory)
         self.lin = Linear(in_channels, out_channels * (self.L + 1 if concat else 1), trials)
         shape = (out_channels,) if trials is None else (trials, out_channels)

@@ -28,7 +28,7 @@ class SpectralConv(nn.Module):
 
     .. math:: \mathbf{X}' = \mathbf{U} (g(\lambda) \odot \mathbf{U}^{-1} \mathbf{X} \mathbf{W}) + \mathbf{b}
 
-    with the k leading eigenstates U and a filter g of each output channel's own. The eigenstates are found once a graph
+    with the k leading eigenstates U and a filter g for each output channel. The eigenstates are found once per graph
     and kept with it, so the path weights are fixed: trained, they would have M diagonalised at every step. With k = N
     and g(λ) = λ this is `PANConv`.
 

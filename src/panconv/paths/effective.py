@@ -116,7 +116,7 @@ class EffectiveWalks:
             )
         if weights.log_temperature.dim():
             raise ValueError(
-                "effective lengths take one temperature at a time, not one a trial: train the trials one after another"
+                "effective lengths take one temperature at a time, not one per trial: train them one after another"
             )
         return weights
 

@@ -24,7 +24,7 @@ from panconv.weights import PathWeights
 
 _SAMPLE = 256  # receivers from which the size of the result is estimated
 _BLOCK = 2**21  # extensions of paths that are held at once
-_BYTES_AN_EXTENSION = 64  # node, value, key, and what sorting them takes; a node a step comes on top
+_BYTES_AN_EXTENSION = 64  # node, value, key, and what sorting them takes; a node per step comes on top
 _BYTES_AN_ENTRY = 40  # column and value, twice while blocks are joined, and the copy in x's dtype
 _SHARE_OF_MEMORY = 0.75
 
@@ -44,7 +44,7 @@ class FormedPaths:
     """
 
     name: str  # in messages
-    merges: bool  # whether paths that meet are one entry from there on: then a step is at most the edges a receiver
+    merges: bool  # whether paths that meet are one entry from there on: then a step is at most the edges per receiver
 
     def __init__(self, adj: Adjacency, L: int, memory_limit: int | None = None) -> None:
         self.adj = Adjacency.of(adj)

@@ -36,7 +36,7 @@ class SelfAvoidingPaths(FormedPaths):
 
     def grow(self, edges: CSR, receivers: Tensor, L: int) -> Iterator[Entries]:
         N = edges.crow.numel() - 1
-        visited = [receivers]  # a node a step of every path
+        visited = [receivers]  # a node per step of every path
         row = torch.arange(len(receivers), device=receivers.device)
         value = edges.value.new_ones(len(receivers), *edges.value.shape[1:])
         for _ in range(L):

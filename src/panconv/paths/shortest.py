@@ -16,7 +16,7 @@ _TABLE = 2**26  # pairs of receiver and sender of which a table says whether a p
 class ShortestPaths(FormedPaths):
     """All shortest paths up to length L: G(n)ᵢⱼ is their number where j is n hops from i, else 0; G(0) = I.
 
-    The frontier of a breadth-first search, one level a step: G(n) = G(n−1)·A where no shorter path was found.
+    The frontier of a breadth-first search, one level per step: G(n) = G(n−1)·A where no shorter path was found.
     "Shortest" counts hops; on a weighted graph each path counts with the product of its edges' weights. A self-loop is
     part of no shortest path. G(n) is formed, once per graph.
 

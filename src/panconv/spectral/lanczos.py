@@ -165,7 +165,7 @@ def check_symmetric(M: Any) -> None:
 
 def _check_start(x: Tensor, N: int) -> None:
     if x.dim() not in (1, 2) or x.size(0) != N:
-        raise ValueError(f"x must be (N,) or (N, B) with N = {N}, a start a column, got shape {tuple(x.shape)}")
+        raise ValueError(f"x must be (N,) or (N, B) with N = {N}, a start per column, got shape {tuple(x.shape)}")
     if N and may_look() and not is_transforming() and not bool(((x != 0).any(0) & x.isfinite().all(0)).all()):
         raise ValueError("x must be finite and not 0 throughout: no space grows from such a start")
 

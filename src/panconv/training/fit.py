@@ -112,7 +112,7 @@ def fit(
         model: `PAN(…, trials=S)` for S seeds side by side, or `PAN(…)` for one, or any other as `panconv.nn.Stacked`.
         data: x (N, F), dense or sparse, of numbers that the model's dtype holds, edge_index, optionally edge_weight, y,
             and the three masks, (N,), or (N, S) where each trial has a split of its own; no test node is trained on.
-        seeds: one a trial.
+        seeds: one per trial.
         lr, weight_decay, epochs, patience: the settings of the training.
         keep: which epoch of a trial is its best: that of the lowest validation "loss"; the last of the highest
             validation "accuracy"; or "both", the last at which neither was ever better, where patience counts from the

@@ -34,7 +34,7 @@ from panconv.training.fit import FitResult, Progress, fit
 from panconv.training.models import PAN
 from panconv.weights import layer_specs, weights_from
 
-# What is held of one trial while it trains: about this much a stored feature and a hidden value.
+# What is held of one trial while it trains: about this much per stored feature and per hidden value.
 _BYTES_A_FEATURE, _BYTES_A_HIDDEN = 24, 60
 _BATCH_BYTES = 2**29  # on the CPU, where larger batches fall out of the caches and are slower
 _MOST_POINTS = 100_000
@@ -128,7 +128,7 @@ def train_batch(
     options = {key: how[key] for key in ("lr", "weight_decay", "epochs", "patience")}
     result = fit(model, data, seeds=[j.seed for j in jobs], device=device, callback=callback, **options)
     adj = Adjacency.of(data.edge_index, num_nodes=data.num_nodes)
-    with torch.no_grad():  # k(n; i) of eq. 2, the mean over the nodes, (L+1, S) a layer
+    with torch.no_grad():  # k(n; i) of eq. 2, the mean over the nodes, (L+1, S) per layer
         learned = [conv.met(adj).path_weights.mean(1) for conv in result.model.cpu().layers()]
     runs = [
         Run(

@@ -104,7 +104,7 @@ class RandomWalk:
 
     @property
     def entropy_rate(self) -> float:
-        """−Σᵢ πᵢ Σⱼ Pᵢⱼ log Pᵢⱼ, in nats a step.
+        """−Σᵢ πᵢ Σⱼ Pᵢⱼ log Pᵢⱼ, in nats per step.
 
         The generic walk has Σ πᵢ log dᵢ and the maximal entropy walk log λ on a connected, unweighted graph.
         """

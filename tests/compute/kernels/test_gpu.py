@@ -148,7 +148,7 @@ def test_half_precision_is_added_in_float32(dtype):
     exact = adj.to_dense(torch.float64) @ x.double()
     y = spmm(CSR(a.crow, a.col, a.value), a_t, x)
     assert y.dtype == dtype
-    # One rounding at the end, not one an edge.
+    # One rounding at the end, not one per edge.
     torch.testing.assert_close(y.double(), exact, rtol=torch.finfo(dtype).eps, atol=1e-6)
 
 

@@ -46,7 +46,7 @@ def test_a_round_is_the_diffusion_of_the_seeds_and_of_the_surest():
 
 @pytest.mark.parametrize("option", [{}, {"hold": True}, {"balance": True}, {"lead": "share"}], ids=str)
 def test_every_round_starts_from_the_given_seeds_and_the_surest_of_the_round_before(option):
-    """One step a round, so that the seeds of a round are doubted in the next."""
+    """One step per round, so that the seeds of a round are doubted in the next."""
     data = citations(inside=0.1, between=0.03)
     S, (given, hot) = operator(data, "D^−½AD^−½"), labels(data)
     hot[given[:3]] = 0  # classes with unlike numbers of seeds

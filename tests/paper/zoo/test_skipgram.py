@@ -103,7 +103,7 @@ def test_an_epoch_sees_every_walk_once(steps):
     walk, starts, how = RandomWalk.generic(cliques()), torch.arange(12), {**HOW, "loss": "plain", "epochs": 3}
     embedded(walk, starts, {**how, "batch": 50}, [0, 1])
     made = walks(walk, starts, 10, 10, torch.tensor([0, 1]))
-    assert len(steps) == 3 * 3  # 120 walks, at most 50 a step
+    assert len(steps) == 3 * 3  # 120 walks, at most 50 per step
     for epoch in range(3):
         batches = [batch for _, batch in steps[3 * epoch : 3 * epoch + 3]]
         assert max(batch.size(1) for batch in batches) <= 50

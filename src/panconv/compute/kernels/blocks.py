@@ -11,7 +11,7 @@ from torch.utils.weak import WeakIdKeyDictionary
 from panconv.graph.csr import rows_of
 
 MOST_ROWS = 128  # nodes of a part that one program can take
-_MOST_NODES = 2**20  # of a graph that is looked through for parts: with more, a launch a step costs nothing
+_MOST_NODES = 2**20  # of a graph that is looked through for parts: with more, a launch per step costs nothing
 
 
 class Blocks(NamedTuple):

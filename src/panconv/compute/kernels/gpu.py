@@ -27,7 +27,7 @@ WIDE = 2**31  # values from which on their places are counted in 64 bits
 
 @triton.jit
 def _factor(pointer, row, row_stride, trial, TRIALS: tl.constexpr):  # type: ignore[no-untyped-def]
-    """A coefficient of a row: one number, or one a trial for the columns of a tile."""
+    """A coefficient of a row: one number, or one per trial for the columns of a tile."""
     return tl.load(pointer + row * row_stride + trial) if TRIALS else tl.load(pointer + row * row_stride)
 
 

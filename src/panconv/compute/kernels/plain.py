@@ -39,7 +39,7 @@ def _sparse(crow: Tensor, col: Tensor, value: Tensor | None, num_cols: int, x: T
     R = crow.numel() - 1
     value = torch.ones(col.numel(), dtype=x.dtype, device=x.device) if value is None else value
     if x.is_cuda and torch.are_deterministic_algorithms_enabled():
-        # cuSPARSE adds in any order. One sum a row, in order, costs a message an edge.
+        # cuSPARSE adds in any order. One sum per row, in order, costs a message per edge.
         messages = value.unsqueeze(1) * x[col]
         return torch.segment_reduce(messages, "sum", offsets=crow.long(), initial=0)
     if x.is_cuda or _CSR_ON_CPU:
@@ -126,7 +126,7 @@ def _by_trial(x: Tensor, trials: int) -> Tensor:
 
 
 def _over_columns(factor: Tensor, x: Tensor, trials: int) -> tuple[Tensor, Tensor]:
-    """A factor and x in shapes that multiply: one a trial as a row of columns, whose inner loop is long."""
+    """A factor and x in shapes that multiply: one per trial as a row of columns, whose inner loop is long."""
     if factor.size(0) == 1 and x.size(0) != 1:
         return factor.repeat_interleave(x.size(1) // trials, dim=1), x
     return factor.unsqueeze(-1), _by_trial(x, trials)

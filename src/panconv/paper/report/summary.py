@@ -81,9 +81,9 @@ class OnM:
 @dataclass(frozen=True)
 class Row:
     name: str
-    cells: list[Cell]  # one a graph
+    cells: list[Cell]  # one per graph
     ours: bool  # a PAN row, not a baseline
-    on_m: list[OnM | None] | None = None  # one a graph; None where M has no place in the method
+    on_m: list[OnM | None] | None = None  # one per graph; None where M has no place in the method
     note: str = ""
     key: str = "pan"  # its name in the zoo
 

@@ -15,7 +15,7 @@ from panconv.graph import Adjacency
 from panconv.tasks.link_prediction import auc, common_neighbours, split_links, walk_scores
 from panconv.walkers import KINDS
 
-# A curve a name: the AUC for t = 1, 2, …; common neighbours have one value alone.
+# A curve per name: the AUC for t = 1, 2, …; common neighbours have one value alone.
 Curves = dict[str, list[float]]
 BASELINE = "common neighbours"
 _INK = {"generic": "#c55a11", "maximal-entropy": "#1f4e79"}

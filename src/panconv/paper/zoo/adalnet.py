@@ -46,7 +46,7 @@ class Affinity(nn.Module):
 
 
 class Filters(nn.Module):
-    """A symmetric matrix (K, K) a long scale p: T^(p/2)·(I + F)·T^(p/2), with F by a network on that power of T.
+    """A symmetric matrix (K, K) per long scale p: T^(p/2)·(I + F)·T^(p/2), with F by a network on that power of T.
 
     Lanczos starts from a random vector, which the powers forget and a network on T alone would not: with F by itself
     the layer learns the training nodes by heart from the noise in Q. The network starts from F = 0, and F, with K

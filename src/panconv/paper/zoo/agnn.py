@@ -1,4 +1,4 @@
-"""AGNN: H = ReLU(X·W₀), then propagation H ← P·H by attention of one number β a layer, then softmax(H·W₁).
+"""AGNN: H = ReLU(X·W₀), then propagation H ← P·H by attention of one number β per layer, then softmax(H·W₁).
 
 Pᵢⱼ ∝ exp(β·cos(hᵢ, hⱼ)) over the neighbours j of i and i itself. Thekumparampil, Wang, Oh & Li, Attention-based graph
 neural network for semi-supervised learning, 2018.

@@ -20,7 +20,7 @@ from panconv.paper.zoo.stack import Layers, Tell, edges, fitted
 
 
 class Steered(FeaStConv):  # type: ignore[misc]
-    """PyG's layer on one graph, with W·x and u·x made once a node, not once an edge: the same sum, a tenth of the time.
+    """PyG's layer on one graph, with W·x and u·x made per node, not per edge: the same sum, a tenth of the time.
 
     Args:
         inputs, outputs: of the layer.

@@ -23,7 +23,7 @@ NOTES: dict[str, str] = {
     "59.1.",
     "graph_cnn": "Its own figure is of ten-fold cross-validation on Cora, not of the public split. Here it has two "
     "layers, on D⁻¹A; on A itself two trials give 75.8.",
-    "fastgcn": "Drawn from all nodes as its paper's formula says; 400 nodes a layer, on Pubmed 3,000 by validation.",
+    "fastgcn": "Drawn from all nodes as its paper's formula says; 400 nodes per layer, on Pubmed 3,000 by validation.",
     "bootstrap": "Missed by 1.9 on Citeseer, where 31 % of the test nodes lie in components without a label and a "
     "method that sees no features has to guess: here the commonest class. Its settings are the best by "
     "validation of hundreds drawn at random on each graph; on Pubmed that choice was a lucky one, its 15 "

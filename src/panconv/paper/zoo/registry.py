@@ -1,4 +1,4 @@
-"""One row a baseline of Table 2: its citation, its settings by graph, and what of it can be put on M. No torch here.
+"""One row per baseline of Table 2: its citation, its settings by graph, and what of it can be put on M. No torch here.
 
 The method itself is the file of the row's name: `train(data, how, seeds, device, tell)` in `panconv.paper.zoo.<name>`.
 """

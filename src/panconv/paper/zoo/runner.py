@@ -152,7 +152,7 @@ def with_split(data: Data, train: Tensor, val: Tensor, test: Tensor) -> Data:
 
 
 def random_split(y: Tensor, seed: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Masks (N,) of a split like the public one, 20 nodes a class for training, 500, 1,000, by the seed."""
+    """Masks (N,) of a split like the public one, 20 nodes per class for training, 500, 1,000, by the seed."""
     N, C = y.numel(), int(y.max()) + 1
     order = words(keys(torch.tensor(seed), 0), (N,)).argsort(stable=True)
     by_class = order[y[order].argsort(stable=True)]  # class after class, each in random order

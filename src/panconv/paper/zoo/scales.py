@@ -35,7 +35,7 @@ class Scales(nn.Module):
         nn.init.uniform_(self.weight, -bound, bound)
 
     def forward(self, x: Tensor, Q: Tensor, G: Tensor) -> Tensor:
-        """x (N, F) → (N, O), with the basis Q (N, K) and a matrix a long scale, G (E, K, K)."""
+        """x (N, F) → (N, O), with the basis Q (N, K) and a matrix per long scale, G (E, K, K)."""
         scales, _, outputs = self.weight.shape
         parts = (x @ self.weight.transpose(0, 1).flatten(1)).unflatten(1, (scales, outputs)).unbind(1)
         far = torch.stack(parts[len(self.short) :])  # (E, N, O)

@@ -4,7 +4,7 @@ Mikolov et al., Distributed representations of words and phrases and their compo
 hierarchical softmax, Π σ(±uᵀθ) along the way to c in a Huffman tree, or negative sampling stands in for it:
 log σ(uᵀv_c) + K·E log σ(−uᵀv_n) with n drawn by visits^¾.
 
-Vectors are looked up once a walk, and all pairs of a walk are a small matrix product. Pairs at a distance δ count
+Vectors are looked up once per walk, and all pairs of a walk are a small matrix product. Pairs at a distance δ count
 1 − (δ − 1)/window, the share with which a window of random size would hold them.
 """
 
@@ -46,9 +46,9 @@ def embedded(
     Args:
         walk: what the walks are drawn from.
         starts: the nodes that walks start from, on the device; the vectors of nodes that no walk meets stay at random.
-        how: dimension, length (nodes a walk), walks (from each node), window, epochs (over the walks), batch (walks a
+        how: dimension, length (nodes per walk), walks (from each node), window, epochs (over the walks), batch (walks a
             step), lr, and loss: "hierarchical" or "negative", the latter with negatives (K).
-        seeds: one a trial.
+        seeds: one per trial.
         tell: called with the share that is done.
     """
     N, d = walk.num_nodes, how["dimension"]

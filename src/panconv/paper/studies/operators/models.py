@@ -64,7 +64,7 @@ class Predicted(nn.Module):
         return self.propagate(self.second(F.dropout(x, self.p, self.training)), edge_index, edge_weight)
 
 
-# What the operator alone decides is computed once a training: `cached`.
+# What the operator alone decides is computed once per training: `cached`.
 
 
 def _cheb(inputs: int, classes: int, how: Settings, normalize: bool) -> nn.Module:
