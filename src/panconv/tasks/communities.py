@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 import torch
+from sklearn.metrics import normalized_mutual_info_score
 from torch import Tensor
 
 from panconv.base.checks import INTEGERS, check_values, checked_count, checked_seed, shown
@@ -137,17 +138,10 @@ def nmi(a: Tensor, b: Tensor) -> float:
     1.0
     """
     a = _checked_labels(a, "a", None)
-    b = _checked_labels(b, "b", a.numel()).to(a.device)
+    b = _checked_labels(b, "b", a.numel())
     if not a.numel():
         raise ValueError("a and b must label at least one node, got none")
-    one, other = _entropy(a), _entropy(b)
-    both = _entropy(a * (int(b.max()) + 1) + b)
-    return 2 * (one + other - both) / (one + other) if one + other > 0 else 1.0
-
-
-def _entropy(label: Tensor) -> float:
-    share = torch.unique(label, return_counts=True)[1].double() / label.numel()
-    return -float((share * share.log()).sum())
+    return float(normalized_mutual_info_score(a.cpu().numpy(), b.cpu().numpy()))
 
 
 def _symmetrised(transition: tuple[CSR, CSR], nodes: Tensor) -> sp.csr_matrix:

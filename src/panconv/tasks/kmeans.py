@@ -1,11 +1,14 @@
-"""k-means, all restarts side by side."""
+"""k-means, by scikit-learn."""
 
 from __future__ import annotations
 
-import torch
-from torch import Tensor
+import warnings
 
-from panconv.base.random import keys, words
+import numpy as np
+import torch
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+from torch import Tensor
 
 
 def kmeans(x: Tensor, k: int, restarts: int = 10, seed: int = 0, iterations: int = 100) -> Tensor:
@@ -14,8 +17,8 @@ def kmeans(x: Tensor, k: int, restarts: int = 10, seed: int = 0, iterations: int
     Args:
         x: points (N, F), at least k of them.
         k: the number of clusters.
-        restarts: how many starts, side by side.
-        seed: the labels depend on it alone, not on the device, to rounding.
+        restarts: how many starts.
+        seed: at least 0; the labels depend on it alone, not on the device, to rounding.
         iterations: at most so many; it ends when no label changes.
 
     Returns:
@@ -24,44 +27,9 @@ def kmeans(x: Tensor, k: int, restarts: int = 10, seed: int = 0, iterations: int
     >>> kmeans(torch.tensor([[0.0], [0.1], [5.0], [5.1]]), 2).unique().tolist()
     [0, 1]
     """
-    if seed < 2**32:
-        key = keys(torch.arange(restarts, device=x.device) + restarts * seed)  # (R,)
-    else:  # where that may run out of int64
-        key = keys(torch.tensor(seed, device=x.device), torch.arange(restarts, device=x.device))
-    centre = _plus_plus(x, k, key)  # (R, k, F)
-    label = _distances(x, centre).argmin(2)  # (R, N)
-    for _ in range(iterations):
-        centre = _means(x, label, centre)
-        before, label = label, _distances(x, centre).argmin(2)
-        if torch.equal(before, label):
-            break
-    squares = _distances(x, centre).amin(2).sum(1)
-    return label[squares.argmin()]
-
-
-def _plus_plus(x: Tensor, k: int, key: Tensor) -> Tensor:
-    """k-means++: each next centre a point drawn by its squared distance from those there are, (R, k, F)."""
-    nearest = x.new_ones(key.numel(), x.size(0))
-    chosen: list[Tensor] = []
-    for c in range(k):
-        u = words(keys(key, c), (1,)).double() * 2.0**-32  # (R, 1)
-        total = nearest.double().cumsum(1)
-        point = torch.searchsorted(total, u * total[:, -1:], right=True).clamp(max=x.size(0) - 1)
-        chosen.append(x[point])  # (R, 1, F)
-        distance = _distances(x, chosen[-1]).squeeze(2)
-        nearest = distance if c == 0 else torch.minimum(nearest, distance)
-    return torch.cat(chosen, 1)
-
-
-def _means(x: Tensor, label: Tensor, centre: Tensor) -> Tensor:
-    """The mean of each cluster; an empty one keeps its centre."""
-    R, k, F = centre.shape
-    flat = (label + k * torch.arange(R, device=x.device).unsqueeze(1)).flatten()
-    total = centre.new_zeros(R * k, F).index_add(0, flat, x.repeat(R, 1))
-    count = torch.bincount(flat, minlength=R * k).unsqueeze(1)
-    return torch.where(count > 0, total / count.clamp(min=1), centre.flatten(0, 1)).reshape(R, k, F)
-
-
-def _distances(x: Tensor, centre: Tensor) -> Tensor:
-    """Squared distances (R, N, k)."""
-    return ((x * x).sum(1).unsqueeze(1) - 2 * x @ centre.mT + (centre * centre).sum(2).unsqueeze(1)).clamp(min=0)
+    random = np.random.RandomState(np.random.MT19937(seed))  # an integer in its place would end at 2³²
+    means = KMeans(k, n_init=restarts, max_iter=iterations, tol=0, random_state=random)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer different points than clusters: fewer labels
+        labels = means.fit_predict(x.detach().cpu().numpy())
+    return torch.from_numpy(labels).long().to(x.device)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import torch
+from sklearn.metrics import roc_auc_score
 from torch import Tensor
 
 from panconv.base.checks import INTEGERS, check_real, check_values, checked_count, shown
@@ -62,7 +63,7 @@ def common_neighbours(adj: Any, pairs: Tensor) -> Tensor:
 
 
 def auc(scores: Tensor, positives: Tensor) -> float:
-    """The chance that a positive scores above a negative, ties counted half, by the sum of ranks.
+    """The chance that a positive scores above a negative, ties counted half.
 
     Args:
         scores: (E,).
@@ -86,9 +87,8 @@ def auc(scores: Tensor, positives: Tensor) -> float:
     P = int(positives.sum())
     if not 0 < P < positives.numel():
         raise ValueError(f"positives must be True for some and False for others, got {P} True of {positives.numel()}")
-    _, level, count = torch.unique(scores, return_inverse=True, return_counts=True)
-    rank = count.cumsum(0).double() - (count - 1) / 2  # the mean rank of all that score alike, counted from 1
-    return float((rank[level[positives]].sum() - P * (P + 1) / 2) / (P * (positives.numel() - P)))
+    level = torch.unique(scores, return_inverse=True)[1]  # the order alone counts, and ∞ has a place in it too
+    return float(roc_auc_score(positives.cpu().numpy(), level.cpu().numpy()))
 
 
 def _power_entries(matrix: Adjacency, pairs: Tensor, steps: int) -> Tensor:

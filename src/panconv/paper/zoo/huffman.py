@@ -1,10 +1,11 @@
 """The Huffman tree over nodes by how often they are visited, as padded tensors: the code of hierarchical softmax.
 
-The two lightest subtrees are joined until one is left (Huffman, 1952). All pairs that are sure to be joined before
-anything made of them are joined at once, so that a tree takes a few dozen operations.
+The two lightest subtrees are joined until one is left (Huffman, 1952); of equals, the one that was there first.
 """
 
 from __future__ import annotations
+
+import heapq
 
 import torch
 from torch import Tensor
@@ -34,17 +35,12 @@ def huffman(count: Tensor) -> tuple[Tensor, Tensor]:
 def _joined(count: Tensor) -> tuple[Tensor, Tensor]:
     """For the N leaves and N − 1 inner nodes, the parent (−1 for the root) and the side on which they hang, ±1."""
     N = count.numel()
-    parent, turn = torch.full((2 * N - 1,), -1), torch.zeros(2 * N - 1)
-    weight, node = torch.sort(count.long(), stable=True)
-    made = N
-    while node.numel() > 1:
-        # Nothing that is made can be lighter than the two lightest together, so what is no heavier comes before it.
-        ready = int(torch.searchsorted(weight, weight[0] + weight[1], right=True)) // 2 * 2
-        inner = torch.arange(made, made + ready // 2)
-        parent[node[:ready]] = inner.repeat_interleave(2)
-        turn[node[:ready]] = torch.tensor([1.0, -1.0]).repeat(ready // 2)
-        made += ready // 2
-        joined = weight[:ready:2] + weight[1:ready:2]
-        weight, order = torch.sort(torch.cat([weight[ready:], joined]), stable=True)
-        node = torch.cat([node[ready:], inner])[order]
-    return parent, turn
+    parent, turn = [-1] * (2 * N - 1), [0.0] * (2 * N - 1)
+    queue = [(weight, leaf) for leaf, weight in enumerate(count.tolist())]
+    heapq.heapify(queue)
+    for inner in range(N, 2 * N - 1):
+        (light, one), (heavy, other) = heapq.heappop(queue), queue[0]
+        parent[one] = parent[other] = inner
+        turn[one], turn[other] = 1.0, -1.0
+        heapq.heapreplace(queue, (light + heavy, inner))
+    return torch.tensor(parent), torch.tensor(turn)

@@ -2,6 +2,10 @@
 
 As liblinear and scikit-learn state it (the bias is not held back). Nesterov's accelerated gradient, whose step is known
 from the largest singular value, so that a trial does not feel the others; C is the one of the best validation accuracy.
+
+On a processor scikit-learn's is the faster one: on 140 nodes of Cora with 128 numbers each, the eight strengths take it
+0.1 s per trial on one thread, and this 3 s. Ours stays because the trials' vectors are made together on a GPU, and a
+machine that has one need not have scikit-learn.
 """
 
 from __future__ import annotations
