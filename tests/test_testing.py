@@ -13,7 +13,7 @@ def operator(method=2):
 
 
 class Broken(MET):
-    """An operator whose product, transpose or dense form is not its own."""
+    """An operator whose product, transpose, dense form or word is not its own."""
 
     def __init__(self, fault):
         super().__init__(Walks(TRIANGLE_AND_TAIL, 2), [1.0, 0.5, 0.25], 1)
@@ -27,6 +27,14 @@ class Broken(MET):
     def T(self):
         return self if self.fault == "transpose" else super().T
 
+    @property
+    def is_symmetric(self):
+        return self.fault == "symmetric" or super().is_symmetric
+
+    @property
+    def components(self):
+        return torch.arange(4) if self.fault == "components" else super().components
+
     def to_sparse(self, dtype=None):
         return super().to_sparse(dtype) * (2 if self.fault == "sparse" else 1)
 
@@ -36,7 +44,7 @@ def test_a_sound_operator_passes():
     assert_operator(Broken(None))
 
 
-@pytest.mark.parametrize("fault", ["affine", "nonlinear", "transpose", "sparse", "detached"])
+@pytest.mark.parametrize("fault", ["affine", "nonlinear", "transpose", "sparse", "detached", "symmetric", "components"])
 def test_a_broken_operator_is_caught(fault):
     with pytest.raises((AssertionError, RuntimeError)):
         assert_operator(Broken(fault))

@@ -1,24 +1,31 @@
 """Laws that an operator or a layer obeys, as assertions: for our tests, and for yours.
 
-`assert_operator(M)` holds anything with the operator's contract (`@`, `.T`, `.shape`, `to_dense()`, and `to_sparse()`
-where it has one) to the laws of a linear map; `assert_equivariant(layer, …)` holds a layer to the symmetry of a graph.
+`assert_operator(M)` holds a `panconv.spectral.Operator` (its `to_sparse()` too, where it has one) to the laws of a
+linear map and to its word; `assert_equivariant(layer, …)` holds a layer to the symmetry of a graph.
 """
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from typing import Any
+from typing import Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
 
-from panconv.base.checks import kind_of
+from panconv.spectral.operator import Operator, checked_operator
 
 _TOLERANCE = 1e-9
 
 
-def assert_operator(M: Any, *, device: str | torch.device = "cpu", trials: int | None = None) -> None:
+@runtime_checkable
+class _Sparse(Protocol):
+    """An operator that can be formed."""
+
+    def to_sparse(self, dtype: torch.dtype | None = None) -> Tensor: ...
+
+
+def assert_operator(M: Operator, *, device: str | torch.device = "cpu", trials: int | None = None) -> None:
     """Holds an operator to its laws, in float64.
 
     Args:
@@ -26,9 +33,7 @@ def assert_operator(M: Any, *, device: str | torch.device = "cpu", trials: int |
         device: where it lives.
         trials: S, where the operator acts on (N, S, …) with a matrix per trial.
     """
-    lacks = [name for name in ("shape", "__matmul__", "T", "to_dense") if not hasattr(M, name)]
-    if lacks or isinstance(M, Tensor):
-        raise TypeError(f"M must be an operator with @, .T, .shape and to_dense(), such as a MET, got {kind_of(M)}")
+    checked_operator(M)
     N = M.shape[1]
     middle = () if trials is None else (trials,)
 
@@ -36,6 +41,7 @@ def assert_operator(M: Any, *, device: str | torch.device = "cpu", trials: int |
         return torch.randn(*shape, dtype=torch.float64, device=device)
 
     dense = M.to_dense(torch.float64)
+    _assert_word(M, dense, torch.device(device))
     applied: Callable[[Tensor, Tensor], Tensor] = _dense_apply if trials is None else _dense_apply_trials
 
     # `@` is the dense form's product, whatever trails behind the nodes.
@@ -52,7 +58,7 @@ def assert_operator(M: Any, *, device: str | torch.device = "cpu", trials: int |
     close(M.T.to_dense(torch.float64), dense.mT)
     close(M.T.T @ x, M @ x)
 
-    if trials is None and hasattr(M, "to_sparse"):
+    if trials is None and isinstance(M, _Sparse) and isinstance(M.T, _Sparse):
         close(M.to_sparse(torch.float64).to_dense(), dense)
         close(M.T.to_sparse(torch.float64).to_dense(), dense.mT)
 
@@ -60,6 +66,18 @@ def assert_operator(M: Any, *, device: str | torch.device = "cpu", trials: int |
         x.requires_grad_()
         assert torch.autograd.gradcheck(lambda x: M @ x, x)
         assert torch.autograd.gradcheck(lambda y: M.T @ y, y.requires_grad_())
+
+
+def _assert_word(M: Operator, dense: Tensor, device: torch.device) -> None:
+    """Holds what an operator says of itself to its dense form, (N, N) or (S, N, N)."""
+    assert tuple(M.shape) == tuple(dense.shape[-2:]) == tuple(M.T.shape)
+    assert M.device.type == device.type, f"M says that it is on {M.device}"
+    assert M.dtype.is_floating_point
+    if M.is_symmetric:
+        close(dense, dense.mT)
+    assert M.components.shape == (M.shape[0],)
+    apart = M.components.unsqueeze(1) != M.components
+    assert not bool((dense[..., apart] != 0).any()), "nodes of different components mix"
 
 
 def assert_gradients(function: Callable[[], Tensor], *tensors: Tensor) -> None:

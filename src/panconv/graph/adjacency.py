@@ -180,8 +180,8 @@ class Adjacency:
     @property
     def components(self) -> Tensor:
         """The weakly connected component of each node, (N,), numbered from 0. An edge of weight 0 joins nothing."""
-        joined = torch.ones_like(self.col) if self.value is None else self.value.detach() != 0
-        return self.cached("components", lambda: weak_components(CSR(self.crow, self.col, joined)))
+        value = torch.ones_like(self.col) if self.value is None else self.value
+        return self.cached("components", lambda: weak_components(CSR(self.crow, self.col, value)))
 
     def operands(self, dtype: torch.dtype) -> tuple[CSR, CSR]:
         """The matrix and its transpose in a dtype, as `spmm` takes them."""

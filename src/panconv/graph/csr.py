@@ -57,7 +57,7 @@ def order_by_column(crow: Tensor, col: Tensor, num_cols: int) -> tuple[Tensor, T
 
 def weak_components(pattern: CSR) -> Tensor:
     """The weakly connected component of each node of a square matrix, (N,), from 0; a value of 0 joins nothing."""
-    crow, col, joined = (part.cpu() for part in pattern)
+    crow, col, joined = (part.cpu() for part in pattern._replace(value=pattern.value.detach() != 0))
     N = crow.numel() - 1
     matrix = sp.csr_matrix((joined.to(torch.int8).numpy(), col.numpy(), crow.numpy()), shape=(N, N), copy=True)
     matrix.eliminate_zeros()

@@ -93,6 +93,26 @@ class MET(Thermodynamics):
         return self.paths.adj.num_nodes, self.paths.adj.num_nodes
 
     @property
+    def device(self) -> torch.device:
+        return self.paths.adj.device
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """Of the path weights: M takes features of any other."""
+        return self.weights().dtype
+
+    @property
+    def components(self) -> Tensor:
+        """The component of each node, (N,): M never leaves it."""
+        return self.paths.adj.components
+
+    @property
+    def trials(self) -> int | None:
+        """S, where the path weights are those of S trials side by side."""
+        w = self.weights()
+        return w.size(1) if w.dim() == 2 else None
+
+    @property
     def T(self) -> MET:
         """The transposed operator."""
         other = object.__new__(MET)
@@ -121,15 +141,15 @@ class MET(Thermodynamics):
     def to_dense(self, dtype: torch.dtype | None = None) -> Tensor:
         """M as a matrix (N, N), or (S, N, N) for S trials."""
         N = self.shape[0]
-        eye = torch.eye(N, dtype=checked_dtype(dtype), device=self.paths.adj.device)
-        trials = self._trials()
+        eye = torch.eye(N, dtype=checked_dtype(dtype), device=self.device)
+        trials = self.trials
         if trials is None:
             return self @ eye
         return (self @ eye.unsqueeze(1).expand(N, trials, N)).transpose(0, 1)
 
     def to_sparse(self, dtype: torch.dtype | None = None) -> Tensor:
         """M as a sparse COO matrix (N, N), whose size is that of A^L: asked for, never formed otherwise."""
-        if self._trials() is not None:
+        if self.trials is not None:
             raise ValueError("to_sparse takes the weights of one trial, (L+1,), not (L+1, S): use to_dense")
         dtype = checked_dtype(dtype)
         matrix = self._plan(torch.promote_types(dtype, torch.float32)).matrix().to(dtype)
@@ -185,10 +205,6 @@ class MET(Thermodynamics):
         return name + ".T" * self._transposed
 
     # ------------------------------------------------------------------ how it is done
-
-    def _trials(self) -> int | None:
-        w = self.weights()
-        return w.size(1) if w.dim() == 2 else None
 
     def _plan(self, dtype: torch.dtype) -> Plan:
         try:
@@ -263,8 +279,8 @@ class MET(Thermodynamics):
 
     def _checked_operand(self, x: Tensor) -> torch.dtype:
         """The dtype to compute in: x's own, float32 for half precision."""
-        checked_operand(x, self.shape[0], self.paths.adj.device)
-        trials = self._trials()
+        checked_operand(x, self.shape[0], self.device)
+        trials = self.trials
         if trials is not None and (x.dim() < 2 or x.size(1) != trials):
             raise ValueError(f"x must be (N, {trials}, …) for weights of {trials} trials, got shape {tuple(x.shape)}")
         return x.dtype if x.dtype == torch.float64 else torch.float32

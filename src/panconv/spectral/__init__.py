@@ -10,6 +10,8 @@ from panconv.spectral.high_temperature import HighTemperature as HighTemperature
 from panconv.spectral.lanczos import Lanczos as Lanczos
 from panconv.spectral.lanczos import lanczos as lanczos
 from panconv.spectral.laplacian import Laplacian as Laplacian
+from panconv.spectral.operator import Matrix as Matrix
+from panconv.spectral.operator import Operator as Operator
 from panconv.spectral.perron import Perron as Perron
 from panconv.spectral.perron import perron as perron
 from panconv.spectral.ritz import Ritz as Ritz

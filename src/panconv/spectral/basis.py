@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from panconv.base.checks import checked_count, kind_of
+from panconv.met import MET
 from panconv.spectral.eigs import checked_number, leading
 
 _SAME = 1e-8  # eigenvalues that differ by less are one eigenvalue
@@ -22,7 +23,7 @@ class Basis(NamedTuple):
     group: Tensor  # (k,), which values are equal: numbered from 0
 
 
-def basis(M: Any, k: int) -> Basis:
+def basis(M: MET, k: int) -> Basis:
     """The k leading eigenstates of M, or a few more: a group of equal eigenvalues is taken whole.
 
     Part of such a group would be the solver's choice and no property of the graph. Of methods 1 and 7, with
@@ -32,7 +33,7 @@ def basis(M: Any, k: int) -> Basis:
         M: a `MET` that is symmetric or similar to a symmetric operator; 3, 4 and directed graphs are refused.
         k: how many at least; N where it is larger than N.
     """
-    if not hasattr(M, "similar"):
+    if not isinstance(M, MET):
         raise TypeError(f"M must be a MET, such as MET(Walks(adj, L), method=2), got {kind_of(M)}")
     N = M.shape[0]
     S, log_Z = M.similar()

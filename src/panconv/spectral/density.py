@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from panconv.base.checks import checked_count, checked_seed, kind_of
 from panconv.base.random import keys, uniform
-from panconv.spectral.eigs import device_of
-from panconv.spectral.lanczos import as_operator, check_symmetric, lanczos
+from panconv.spectral.lanczos import lanczos
+from panconv.spectral.operator import Operator, as_operator, check_symmetric
 
 _SIDE_BY_SIDE = 8  # starts in one run of Lanczos: N · steps numbers are held for each
 
@@ -24,7 +24,11 @@ class Density(NamedTuple):
 
 
 def density(
-    M: Any, steps: int = 80, starts: int = 32, seed: int = 0, callback: Callable[[int], None] | None = None
+    M: Operator | Tensor,
+    steps: int = 80,
+    starts: int = 32,
+    seed: int = 0,
+    callback: Callable[[int], None] | None = None,
 ) -> Density:
     """The spectral density of a symmetric operator, by Gauss quadrature from random starts.
 
@@ -46,7 +50,7 @@ def density(
     """
     M = as_operator(M, torch.float64)
     check_symmetric(M)
-    N, device = M.shape[0], device_of(M)
+    N, device = M.shape[0], M.device
     if not N:
         raise ValueError("M must have at least one node, got shape (0, 0): there is no spectrum")
     steps, starts, seed = min(checked_count(steps, "steps"), N), checked_count(starts, "starts"), checked_seed(seed)

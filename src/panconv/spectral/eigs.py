@@ -18,7 +18,8 @@ from torch import Tensor
 
 from panconv.base.checks import as_integer, kind_of, shown
 from panconv.base.random import keys, uniform
-from panconv.spectral.lanczos import as_operator, matrix_is_symmetric
+from panconv.met import MET
+from panconv.spectral.operator import Operator, as_operator
 
 _SMALL = 256  # a component up to here is solved as a dense matrix, with the others of its size;
 _UNSYMMETRIC = 1024  # of an operator that is not symmetric, whose Krylov spaces converge slowly, up to here
@@ -35,7 +36,7 @@ class Eigenpairs(NamedTuple):
     vectors: Tensor  # (N, k)
 
 
-def eigs(M: Any, k: int) -> Eigenpairs:
+def eigs(M: Operator | Tensor, k: int) -> Eigenpairs:
     """The k leading eigenpairs of M (eq. 8), in float64 on M's device.
 
     A symmetric M (methods 2, 5, 6 on an undirected graph) goes through Lanczos; methods 1 and 7 through the symmetric
@@ -48,8 +49,7 @@ def eigs(M: Any, k: int) -> Eigenpairs:
     of them are taken is the solver's choice.
 
     Args:
-        M: a `MET`, or anything with ``@``, ``.shape`` and ``is_symmetric``; a torch matrix, dense or sparse. Its
-            `components` (N,), where it has them, say which nodes it mixes.
+        M: an `Operator`, such as a `MET`; or a torch matrix, dense or sparse.
         k: how many, 1 … N.
 
     >>> M = MET(Walks(torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]]), L=1), [1.0, 1.0], method=3)
@@ -68,10 +68,10 @@ def eigs(M: Any, k: int) -> Eigenpairs:
         return _signed(values, vectors / vectors.norm(dim=0))
 
 
-def leading(M: Any, k: int, symmetric: bool) -> tuple[Tensor, Tensor]:
+def leading(M: Operator, k: int, symmetric: bool) -> tuple[Tensor, Tensor]:
     """The k eigenvalues of largest real part and their eigenvectors (N, k), orthonormal where M is symmetric."""
     dtype = torch.float64 if symmetric else torch.complex128
-    values = torch.zeros(0, dtype=dtype, device=device_of(M))
+    values = torch.zeros(0, dtype=dtype, device=M.device)
     vectors = torch.zeros(M.shape[0], 0, dtype=dtype, device=values.device)
     for found, states in _by_component(M, k, symmetric):
         values, vectors = torch.cat([values, found.to(dtype)]), torch.cat([vectors, states.to(dtype)], 1)
@@ -80,20 +80,12 @@ def leading(M: Any, k: int, symmetric: bool) -> tuple[Tensor, Tensor]:
     return values, vectors
 
 
-def device_of(M: Any) -> torch.device:
-    """Where an operator lives: by its own word, or its graph's; else the CPU."""
-    device = getattr(M, "device", None)
-    if device is None:
-        device = M.paths.adj.device if hasattr(M, "paths") else "cpu"
-    return torch.device(device)
-
-
-def checked_number(M: Any, k: int) -> int:
+def checked_number(M: Operator, k: int) -> int:
     """k, if M is one square operator with so many eigenpairs."""
-    shape = tuple(getattr(M, "shape", ()))
+    shape = tuple(M.shape)
     if len(shape) != 2 or shape[0] != shape[1]:
-        raise TypeError(f"M must be a square operator with @ and .shape, got {kind_of(M)} of shape {shape}")
-    if hasattr(M, "weights") and M.weights().dim() == 2:
+        raise TypeError(f"M must be a square operator, got {kind_of(M)} of shape {shape}")
+    if isinstance(M, MET) and M.trials is not None:
         raise ValueError("M has the path weights of several trials, (L+1, S): make it with those of one, (L+1,)")
     count = as_integer(k)
     if count is None or not 1 <= count <= shape[0]:
@@ -101,27 +93,19 @@ def checked_number(M: Any, k: int) -> int:
     return count
 
 
-def is_symmetric(M: Any) -> bool:
-    """Whether an operator is symmetric, by its own word; a matrix is looked at."""
-    return matrix_is_symmetric(M) if isinstance(M, Tensor) else bool(getattr(M, "is_symmetric", False))
-
-
-def _similar(M: Any) -> tuple[Any, Tensor] | None:
+def _similar(M: Operator) -> tuple[Operator, Tensor] | None:
     """A symmetric S and log Z with M = Z^−½ S Z^½; None where there is no such S."""
-    if is_symmetric(M):
-        return M, torch.zeros(M.shape[0], device=device_of(M))
+    if M.is_symmetric:
+        return M, torch.zeros(M.shape[0], device=M.device)
     try:
-        return M.similar() if hasattr(M, "similar") else None
+        return M.similar() if isinstance(M, MET) else None
     except ValueError:  # methods 3, 4; a directed graph
         return None
 
 
-def _by_component(M: Any, k: int, symmetric: bool) -> Iterator[tuple[Tensor, Tensor]]:
+def _by_component(M: Operator, k: int, symmetric: bool) -> Iterator[tuple[Tensor, Tensor]]:
     """The leading eigenpairs of each component, or of all small components of about one size."""
-    N, device = M.shape[0], device_of(M)
-    component = getattr(M.paths.adj if hasattr(M, "paths") else M, "components", None)
-    if component is None:
-        component = torch.zeros(N, dtype=torch.long, device=device)
+    component, device = M.components, M.device
     size = torch.bincount(component)
     limit = _SMALL if symmetric else _UNSYMMETRIC
     sizes = [2**i for i in range(limit.bit_length())]
@@ -139,7 +123,9 @@ def _by_component(M: Any, k: int, symmetric: bool) -> Iterator[tuple[Tensor, Ten
             yield _alone(M, k, nodes, symmetric)
 
 
-def _together(M: Any, k: int, component: Tensor, chosen: Tensor, width: int, symmetric: bool) -> tuple[Tensor, Tensor]:
+def _together(
+    M: Operator, k: int, component: Tensor, chosen: Tensor, width: int, symmetric: bool
+) -> tuple[Tensor, Tensor]:
     """All chosen components, of at most `width` nodes, as one batch of dense matrices."""
     nodes = chosen[component].nonzero().ravel()
     nodes = nodes[torch.argsort(component[nodes], stable=True)]
@@ -179,7 +165,7 @@ def _times_power(values: Tensor, exponent: int) -> Tensor:
     return values * 2.0 ** (exponent // 2) * 2.0 ** (exponent - exponent // 2) if exponent else values
 
 
-def _alone(M: Any, k: int, nodes: Tensor, symmetric: bool) -> tuple[Tensor, Tensor]:
+def _alone(M: Operator, k: int, nodes: Tensor, symmetric: bool) -> tuple[Tensor, Tensor]:
     """One component by ARPACK, the products on M's device."""
     n, whole = nodes.numel(), torch.zeros(M.shape[0], dtype=torch.float64, device=nodes.device)
 

@@ -9,6 +9,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from panconv.spectral.lanczos import lanczos
+from panconv.spectral.operator import Operator
 
 _GAP = 1e-8  # of the largest eigenvalue: gaps below this count as none in a gradient
 
@@ -20,7 +21,7 @@ class Ritz(NamedTuple):
     vectors: Tensor  # (N, steps)
 
 
-def ritz(M: Any, x: Tensor, steps: int) -> Ritz:
+def ritz(M: Operator | Tensor, x: Tensor, steps: int) -> Ritz:
     """The Ritz values R and vectors V = QB of `steps` steps of Lanczos from x, where T = B diag(R) Bᵀ.
 
     Gradients flow as through `lanczos`. A function V f(R) Vᵀ has a derivative even where two Ritz values meet, which

@@ -17,6 +17,7 @@ class OnUndirected:
     """An operator S = Sᵀ that mixes the nodes of a component alone; a subclass says what S @ x is."""
 
     is_symmetric = True
+    dtype = torch.float64  # of degrees and Perron vectors
     adj: Adjacency
 
     @property

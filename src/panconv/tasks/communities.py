@@ -13,6 +13,7 @@ from torch import Tensor
 from panconv.base.checks import INTEGERS, check_values, checked_count, checked_seed, shown
 from panconv.graph import Adjacency
 from panconv.graph.csr import CSR
+from panconv.spectral import Matrix
 from panconv.spectral.eigs import leading
 from panconv.tasks.kmeans import kmeans
 from panconv.walkers.walk import walk_named
@@ -157,7 +158,7 @@ def _leading(S: sp.csr_matrix, k: int) -> tuple[np.ndarray, np.ndarray]:
     """The k largest eigenvalues, falling, every copy of one that repeats, and their vectors (n, k)."""
     crow, col = (torch.from_numpy(part.astype(np.int64)) for part in (S.indptr, S.indices))
     matrix = torch.sparse_csr_tensor(crow, col, torch.from_numpy(S.data), S.shape, check_invariants=False)
-    values, vectors = leading(matrix, k, symmetric=True)
+    values, vectors = leading(Matrix(matrix), k, symmetric=True)
     return values.numpy(), vectors.numpy()
 
 

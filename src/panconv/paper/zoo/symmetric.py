@@ -5,10 +5,11 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from panconv.base.checks import checked_dtype
 from panconv.base.random import keys, uniform
 from panconv.compute.spmm import spmm
 from panconv.graph import Adjacency
-from panconv.graph.csr import CSR
+from panconv.graph.csr import CSR, weak_components
 from panconv.spectral import ritz
 
 _STEPS = 50  # of Lanczos, after which the largest eigenvalue is known well
@@ -50,7 +51,19 @@ class Symmetric:
     is_symmetric = True
 
     def __init__(self, entries: CSR) -> None:
-        self.entries, self.shape = entries, (entries.crow.numel() - 1,) * 2
+        self.entries, N = entries, entries.crow.numel() - 1
+        self.shape, self.device, self.dtype = (N, N), entries.value.device, entries.value.dtype
 
     def __matmul__(self, x: Tensor) -> Tensor:
         return spmm(self.entries, self.entries, x)
+
+    @property
+    def T(self) -> Symmetric:
+        return self
+
+    @property
+    def components(self) -> Tensor:
+        return weak_components(self.entries)
+
+    def to_dense(self, dtype: torch.dtype | None = None) -> Tensor:
+        return (self @ torch.eye(self.shape[0], dtype=self.dtype, device=self.device)).to(checked_dtype(dtype))

@@ -13,8 +13,9 @@ import torch
 from scipy.special import iv
 from torch import Tensor
 
+from panconv.base.checks import checked_dtype
 from panconv.compute.spmm import spmm
-from panconv.graph.csr import CSR, compress, narrow
+from panconv.graph.csr import CSR, compress, narrow, weak_components
 
 _BLOCK = {"cpu": 2**22, "cuda": 2**26}  # entries of a block of columns; about six such blocks are held at a time
 
@@ -24,9 +25,40 @@ class Wavelets(NamedTuple):
 
     entries: CSR
     scale: Tensor  # (N, 1): 1/Σⱼ|ψᵢⱼ|, or ones
+    transposed: bool = False
 
-    def __matmul__(self, x: Tensor) -> Tensor:  # (N, F)
-        return self.scale * spmm(self.entries, self.entries, x)
+    @property
+    def is_symmetric(self) -> bool:
+        """Never by construction: rows may be scaled."""
+        return False
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.scale), len(self.scale)
+
+    @property
+    def device(self) -> torch.device:
+        return self.scale.device
+
+    @property
+    def dtype(self) -> torch.dtype:
+        return self.scale.dtype
+
+    @property
+    def components(self) -> Tensor:
+        return weak_components(self.entries)
+
+    @property
+    def T(self) -> Wavelets:
+        return self._replace(transposed=not self.transposed)
+
+    def __matmul__(self, x: Tensor) -> Tensor:  # (N, …)
+        scale = self.scale.reshape(-1, *[1] * (x.dim() - 1))
+        product = spmm(self.entries, self.entries, scale * x if self.transposed else x)
+        return product if self.transposed else scale * product
+
+    def to_dense(self, dtype: torch.dtype | None = None) -> Tensor:
+        return (self @ torch.eye(self.shape[0], dtype=self.dtype, device=self.device)).to(checked_dtype(dtype))
 
 
 def wavelets(M: CSR, s: float, threshold: float, order: int = 12, rows: bool = True) -> tuple[Wavelets, Wavelets]:
