@@ -42,7 +42,7 @@ bench: RUN := $(BIN)/python
 bench: install
 endif
 bench:
-	$(RUN) benchmarks/suite.py; status=$$?; $(RUN) benchmarks/tables.py --write docs/speed.md && exit $$status
+	$(RUN) benchmarks/suite.py; status=$$?; $(RUN) benchmarks/tables.py --write docs/lab/speed.md && exit $$status
 	$(RUN) benchmarks/layer.py
 	$(RUN) benchmarks/grid.py
 	$(if $(BARE),,$(RUN) benchmarks/paths.py)

@@ -1,7 +1,7 @@
 """Tables of what the suite measured, as plain text for the terminal and as Markdown for the docs.
 
     python benchmarks/tables.py benchmarks/results/*                     # Markdown on standard output
-    python benchmarks/tables.py --write docs/speed.md                    # into the page, between its markers
+    python benchmarks/tables.py --write docs/lab/speed.md                # into the page, between its markers
 
 Needs nothing but Python: the files can come from another machine.
 """

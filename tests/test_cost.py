@@ -64,7 +64,7 @@ ONCE = (L, L)
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_product_a_length_and_no_more(graph, directed, products, method):
+def test_a_product_per_length_and_no_more(graph, directed, products, method):
     assert counted(operator(graph, method), products) == ONCE
     assert counted(operator(directed, method), products) == ONCE
     assert counted(operator(graph, method, fixed=True), products) == ONCE
@@ -157,13 +157,13 @@ SMALL = 0.7
 
 
 @pytest.mark.parametrize("method", [1, 2, 5, 7, 8, 9])
-def test_methods_with_a_number_a_length_store_no_term(graph, method):
+def test_methods_with_a_number_per_length_store_no_term(graph, method):
     assert peak(forward_and_backward(operator(graph, method))) < LEAST + 2 + SMALL
     assert peak(forward_and_backward(operator(graph, method, "low"))) < LEAST + 1 + SMALL
 
 
 @pytest.mark.parametrize("method", [3, 4])
-def test_methods_with_a_number_a_node_store_the_terms_or_not(graph, method):
+def test_methods_with_a_number_per_node_store_the_terms_or_not(graph, method):
     stored = peak(forward_and_backward(operator(graph, method)))
     assert LEAST + L - 1 < stored < LEAST + L + 2 + SMALL
     assert peak(forward_and_backward(operator(graph, method, "low"))) < LEAST + 1 + SMALL

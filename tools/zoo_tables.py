@@ -1,4 +1,7 @@
-"""Writes the tables of docs/zoo.md from the records in docs/results: python tools/zoo_tables.py"""
+"""Writes the tables of docs/zoo.md and docs/lab/settings.md from the records in docs/results.
+
+python tools/zoo_tables.py
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from panconv.paper.zoo.records import Records
 from panconv.records.runs import Results
 
 DOCS = Path(__file__).parents[1] / "docs"
+PAGES = ("zoo.md", "lab/settings.md")
 
 
 def table(head: list[str], rows: list[list[str]]) -> str:
@@ -57,7 +61,13 @@ def main() -> None:
                 for row in standing
             ],
         )
-    page = (DOCS / "zoo.md").read_text()
+    for name in PAGES:
+        fill(DOCS / name, parts)
+
+
+def fill(path: Path, parts: dict[str, str]) -> None:
+    """Puts each part between its markers, where the page has them."""
+    page = path.read_text()
     for name, text in parts.items():
         page = re.sub(
             rf"(<!-- {name}: begin -->\n).*?(<!-- {name}: end -->)",
@@ -65,7 +75,7 @@ def main() -> None:
             page,
             flags=re.DOTALL,
         )
-    (DOCS / "zoo.md").write_text(page)
+    path.write_text(page)
 
 
 if __name__ == "__main__":

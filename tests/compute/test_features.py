@@ -12,7 +12,7 @@ def x():
     return (torch.rand(6, 5, dtype=torch.float64) * (torch.rand(6, 5) < 0.4)).double()
 
 
-def test_product_with_one_matrix_and_with_a_matrix_a_trial(x):
+def test_product_with_one_matrix_and_with_a_matrix_per_trial(x):
     for form in (x.to_sparse(), x.to_sparse_csr(), x.to_sparse_csc(), SparseRows.of(x.to_sparse())):
         rows = SparseRows.of(form)
         assert rows.shape == (6, 5)
@@ -22,7 +22,7 @@ def test_product_with_one_matrix_and_with_a_matrix_a_trial(x):
         close(rows @ stacked, torch.einsum("nf,sfo->nso", x, stacked))
 
 
-def test_product_with_values_a_trial(x):
+def test_product_with_values_per_trial(x):
     rows = SparseRows.of(x.to_sparse())
     values = torch.randn(4, rows.value.numel(), dtype=torch.float64)
     W = torch.randn(4, 5, 3, dtype=torch.float64)

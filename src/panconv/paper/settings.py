@@ -9,7 +9,7 @@ Trained path weights start alike for every length: k(n) = 1/(L+1), or E(n) = 0. 
 it trains towards the node's own features (k(0; i) = 0.96 on Citeseer), which fit the training nodes: validation
 accuracy 78.4 / 63.1 / 76.2. Started with k(0) held down, E(0) = 2, it stays out of there: 78.7 / 70.7 / 79.2 at that
 decay. Its own is the best by validation accuracy of 5e-5 … 5e-3 (79.0 / 71.0 / 79.7). Ten trials each; more in
-docs/paper.md. Never imports torch.
+docs/lab/settings.md. Never imports torch.
 """
 
 from __future__ import annotations
