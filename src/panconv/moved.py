@@ -56,6 +56,7 @@ MOVED = {
     "thermodynamics": "met.thermodynamics",
     "train": "training.fit",
     "validation": "base.checks",
+    "walkers.log_perron": "spectral.perron",
     "zoo": "paper.zoo",
 }
 

@@ -13,6 +13,7 @@ from panconv.spectral.laplacian import Laplacian as Laplacian
 from panconv.spectral.operator import Matrix as Matrix
 from panconv.spectral.operator import Operator as Operator
 from panconv.spectral.perron import Perron as Perron
+from panconv.spectral.perron import log_perron as log_perron
 from panconv.spectral.perron import perron as perron
 from panconv.spectral.ritz import Ritz as Ritz
 from panconv.spectral.ritz import ritz as ritz

@@ -12,7 +12,7 @@ from torch import Tensor
 from panconv.base.checks import kind_of, shown
 from panconv.graph import Adjacency
 from panconv.graph.csr import CSR, order_by_column
-from panconv.walkers.log_perron import log_perron, row_log_sum
+from panconv.spectral.perron import log_perron, row_log_sum
 from panconv.walkers.sampler import Sampler
 
 
