@@ -85,8 +85,8 @@ MUTANTS = [
     Mutant(
         "exponents of counts not shifted",
         "paths/walks.py",
-        "a.value * torch.exp2(shift) * value[a.col]",
-        "a.value * value[a.col]",
+        "weight * _power(shift) * value[a.col]",
+        "weight * value[a.col]",
     ),
     Mutant(
         "scaled step by the receiver",

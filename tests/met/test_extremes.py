@@ -279,3 +279,13 @@ def test_a_path_weight_too_small_for_its_paths_is_not_cut():
     M = MET(Walks(adj, 800), Fixed(w), method=5)
     expected = 800 * math.log(1 / 0.3) + math.log(1e-300)
     assert float((M @ torch.tensor([1.0, 0.0], dtype=torch.float64))[0].log()) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("method", [1, 2, 3])
+def test_nodes_that_walks_leave_for_good_beside_walks_that_fade(method):
+    """0 keeps 1/300 of itself with every step, while nothing of two steps arrives at 2, nor of one at 1."""
+    edges = torch.tensor([[2, 1, 0], [0, 2, 0]])
+    adj = Adjacency.from_edge_index(edges, torch.tensor([2.2, 0.001, 1 / 300], dtype=torch.float64))
+    M = MET(Walks(adj, 1000), PowerLaw(1000, temperature=1e6), method)
+    assert M.log_partition.isfinite().all()
+    assert torch.stack(list(M.terms(torch.ones(3, dtype=torch.float64)))).isfinite().all()

@@ -133,20 +133,16 @@ class Walks:
         is that of what would, were such edges to weigh 1.
         """
         (a, _), row = self.adj.operands(torch.float64), self.adj.row
-        weighs = a.value.detach() > 0
-        size = torch.frexp(a.value.detach())[1].double().where(weighs, 0)
-        value, exponent, joined = ones, torch.zeros_like(ones), torch.ones_like(ones, dtype=torch.bool)
+        weight, size, weighs = *_apart(a.value), a.value.detach() > 0
+        value, exponent = ones, torch.zeros_like(ones)  # −∞ where nothing arrives, nor would
         yield value, exponent
         for _ in range(self.L):
             sent, nothing = exponent[a.col] + size, torch.full_like(ones, -torch.inf)
-            arrives, would = weighs & (value.detach()[a.col] > 0), joined[a.col]
-            unit, other = (
-                nothing.scatter_reduce(0, row, sent.where(of, -torch.inf), "amax") for of in (arrives, would)
-            )
-            joined = other > -torch.inf
-            unit = unit.where(unit > -torch.inf, other).where(joined, 0)
-            shift = (exponent[a.col] - unit[row]).clamp(max=1023)
-            total = torch.zeros_like(ones).index_add(0, row, a.value * torch.exp2(shift) * value[a.col])
+            arrives = weighs & (value.detach()[a.col] > 0)
+            unit = nothing.scatter_reduce(0, row, sent.where(arrives, -torch.inf), "amax")
+            unit = unit.where(unit > -torch.inf, nothing.scatter_reduce(0, row, sent, "amax"))
+            shift = sent - unit.where(unit > -torch.inf, 0)[row]
+            total = torch.zeros_like(ones).index_add(0, row, weight * _power(shift) * value[a.col])
             more = torch.frexp(total.detach())[1].double()
             value, exponent = total * torch.exp2(-more), unit + more
             yield value, exponent
@@ -199,10 +195,22 @@ class ScaledWalks:
         row = self.adj.row if a is both[0] else a.row()
         receiver, sender = (a.col, row) if transposed else (row, a.col)
         now = self._exponent[n].masked_fill(self._exponent[n] == -torch.inf, 0)
-        value = a.value * torch.exp2((self._exponent[n - 1][sender] - now[receiver]).clamp(max=1023))
+        weight, size = _apart(a.value)
+        value = weight * _power(size + (self._exponent[n - 1][sender] - now[receiver]))
         if mantissa is not None:
             value = value * mantissa[n - 1][sender] / mantissa[n].where(mantissa[n] > 0, 1)[receiver]
         return a._replace(value=value.to(dtype))
+
+
+def _apart(value: Tensor) -> tuple[Tensor, Tensor]:
+    """A mantissa and an exponent of 2 for each value."""
+    size = torch.frexp(value.detach())[1].double()
+    return value * torch.exp2(-size), size
+
+
+def _power(exponent: Tensor) -> Tensor:
+    """2^exponent, bounded: what is larger stands before a 0, and would make it NaN."""
+    return torch.exp2(exponent.clamp(max=1000))
 
 
 def _horner(v: Sequence[Tensor | None], back: Callable[[Tensor, int], Tensor]) -> Tensor:
