@@ -1,6 +1,6 @@
 """`METTransform`: M written into a PyG graph as edges and weights, where other models look for an adjacency.
 
-M has about as many entries as A^L, so it may be thinned; how much of it went is kept, never hidden.
+M has about as many entries as A^L, so it may be thinned out; the transform then reports how much was dropped.
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ def _blocks(M: MET) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
 
 
 def _at_most(adj: Adjacency, L: int) -> float:
-    """A bound on the entries of M: a node is reached by at most as many nodes as walks, and at most by all."""
+    """A bound on the entries of M: a node is reached by no more nodes than there are walks to it, or nodes at all."""
     reached = total = torch.ones(adj.num_nodes, dtype=torch.float64, device=adj.device)
     for _ in range(L):
         reached = torch.zeros_like(total).index_add(0, adj.row, reached[adj.col.long()]).clamp(max=adj.num_nodes)

@@ -1,4 +1,4 @@
-"""Whether a derivative may be asked for, by whichever of torch's ways."""
+"""Whether anyone may ask for a derivative: by autograd, forward mode or `torch.func`."""
 
 from __future__ import annotations
 

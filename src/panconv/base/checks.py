@@ -1,4 +1,4 @@
-"""Arguments, checked: one line names the argument, the value and the remedy."""
+"""Checks of arguments, whose errors are one line: the argument, the value and the remedy."""
 
 from __future__ import annotations
 
@@ -62,19 +62,19 @@ def checked_device(device: Any, meta: bool = False) -> torch.device:
 
 
 def check_device(found: torch.device, device: torch.device, where: str) -> None:
-    """Refuses features that are not where they are to be multiplied."""
+    """Refuses features on another device than the one that multiplies them."""
     if found != device:
         raise ValueError(f"x is on {found}, but {where} on {device}: move one of them with .to(device)")
 
 
 def check_real(values: Tensor, name: str) -> None:
-    """Refuses numbers whose imaginary part would be lost, and those that are no plain numbers."""
+    """Refuses complex numbers, whose imaginary part would be lost, and dtypes that are not plain numbers."""
     if values.is_complex() or not (values.dtype in FLOATS or values.dtype in INTEGERS or values.dtype == torch.bool):
         raise TypeError(f"{name} must hold real numbers, got {values.dtype}: take the real part, or convert it")
 
 
 def check_sparse(matrix: Tensor, name: str) -> None:
-    """Refuses a sparse tensor whose indices point outside of it, for which torch does not look.
+    """Refuses a sparse tensor with indices outside its shape, which torch does not check.
 
     Likewise one whose entries are not numbers but tensors.
     """

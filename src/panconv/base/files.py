@@ -48,7 +48,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def check_writable(path: Path) -> None:
-    """Raises before the work, not after it, where a file cannot be written."""
+    """Raises where a file cannot be written, so that this is known before the work and not after it."""
     _check_ordinary(path)
     with _refusing(path):
         folder, missing = path.parent, [path.name]
@@ -65,7 +65,7 @@ def check_writable(path: Path) -> None:
 
 
 def _check_ordinary(path: Path) -> None:
-    """Refuses what a rename would put a file in the place of: a folder, /dev/null, a pipe."""
+    """Refuses what a file must not replace: a folder, /dev/null, a pipe."""
     if os.path.isdir(path):
         raise ValueError(f"cannot write {path}: it is a folder; name a file")
     if os.path.exists(path) and not os.path.isfile(path):

@@ -49,7 +49,7 @@ _UsageError: Any = typer.BadParameter.__bases__[0]
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """The program: whatever goes wrong, by a user's mistake or the machine's, is one line and an exit code.
+    """The program: any failure, the user's or the machine's, becomes one line and an exit code.
 
     Args:
         arguments: as they are typed after `panconv`; None for those of the process.
@@ -75,7 +75,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 def _is_of_memory(error: RuntimeError) -> bool:
-    """Whether torch could not have the memory it asked for, for which it has no exception of its own on a CPU."""
+    """Whether torch ran out of memory, for which it has no exception of its own on a CPU."""
     return type(error).__name__ == "OutOfMemoryError" or "can't allocate memory" in str(error)
 
 

@@ -31,7 +31,7 @@ _MOST = 1_000_000  # of whatever is counted on the command line
 
 
 def console(stderr: bool = False) -> Console:
-    """A console that prints what it is given: no [markup] and no :emoji:, which a user's own names may look like."""
+    """A console that prints text as it is: a user's names may look like [markup] or :emoji:."""
     return Console(stderr=stderr, markup=False, emoji=False)
 
 
@@ -49,7 +49,7 @@ def dim(text: str, rest: str = "") -> Text:
 
 
 def one_line(text: str) -> str:
-    """A text on one line, without what a terminal would take for a command."""
+    """A text on one line, without characters that a terminal would obey."""
     return "".join(each if each.isprintable() else repr(each)[1:-1] for each in " ".join(text.split()))
 
 
@@ -205,7 +205,7 @@ def drawn(name: str) -> str:
 
 
 def check_count(value: int, option: str, least: int = 1, most: int = _MOST) -> None:
-    """Refuses a count that nothing could be done with, or that would never end."""
+    """Refuses a count that is too small to do anything, or so large that it would never end."""
     if value < least:
         raise ValueError(f"{option} must be at least {least}, got {value}")
     if value > most:

@@ -1,4 +1,4 @@
-"""How the command line shares its cores with others: settled when this is imported, which has to come before torch."""
+"""How the command line shares its cores with others. Importing it settles this, so it comes before torch."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _WAITS = {"GOMP_SPINCOUNT": "1000", "KMP_BLOCKTIME": "0"}
 
 
 def settle(environment: MutableMapping[str, str] = os.environ) -> None:
-    """Says to OpenMP, which reads it when torch is loaded, how to wait and how many threads to take.
+    """Tells OpenMP, which reads it when torch is loaded, how to wait and how many threads to use.
 
     What the user has set stays; in a program that has loaded torch, so does everything.
     """

@@ -152,7 +152,7 @@ def _write_outputs(
     models: dict[str, Path],
     failures: list[str],
 ) -> None:
-    """Writes what was asked for, each output whether or not the others can be written."""
+    """Writes each output that was asked for, even if others cannot be written."""
     from panconv.paper.figures.curves import learning_curves
 
     with _noting(failures):

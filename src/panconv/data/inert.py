@@ -64,7 +64,7 @@ class Array:
 
 @dataclass(eq=False)
 class Table:
-    """A dict as it was written: key, value, key, value. Keys are not hashed, and one may stand there twice."""
+    """A dict as it was written: key, value, key, value. Keys are not hashed, and may occur twice."""
 
     items: list[Any] = field(default_factory=list)
 
@@ -128,7 +128,7 @@ def set_state(record: Any, state: Any) -> None:
 
 
 def _text(value: Any) -> Any:
-    """A short string of Python 2, which wrote all of them as bytes, as text; anything else as it is."""
+    """A short string as text (Python 2 wrote strings as bytes); anything else as it is."""
     return value.decode("latin1") if type(value) is bytes and len(value) <= 2 else value
 
 

@@ -1,4 +1,4 @@
-"""A pickle's opcodes, carried out on inert values within a budget.
+"""Interprets a pickle's opcodes on inert values, within a budget.
 
 A pickle is a program: it names classes, calls them, and sets attributes on what they return or on the classes
 themselves. This interpreter knows only the opcodes that Planetoid's files are written in (protocol 2 by Python 2 or 3,
@@ -36,7 +36,7 @@ def interpret(content: bytes) -> Any:
 
 
 class _Machine:
-    """A pickle's stack and memo. A public method is an opcode: from the position behind it to that of the next."""
+    """A pickle's stack and memo. A public method is an opcode: from the position after it to that of the next."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data

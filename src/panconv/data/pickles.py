@@ -1,4 +1,4 @@
-"""Arrays, sparse matrices and adjacency lists out of pickles, from raw bytes, each index within its bounds."""
+"""Builds arrays, sparse matrices and adjacency lists from the raw bytes of pickles, with every index checked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures the paper reports, in percent: what ours stand beside. Never imports torch."""
+"""The figures that the paper reports, in percent, with which ours are compared. Never imports torch."""
 
 from __future__ import annotations
 

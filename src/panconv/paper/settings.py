@@ -3,13 +3,13 @@
 The paper gives one weight decay per graph: 5e-3, 1e-2, 3e-3. With it the methods that sum over k(n) reproduce its
 figures. An operator that is divided by Z (methods 1, 2, 7) averages, so it returns smaller numbers, and the same
 decay then shrinks the layer to nothing (method 2: validation accuracy 77.3 / 58.1 / 71.3). For methods 1 and 2 we take
-GCN's 5e-4, which of 1e-4 … 2e-3 also has the highest validation accuracy over both methods and all graphs (76.9 %).
+GCN's 5e-4. Among 1e-4 … 2e-3 it also has the highest validation accuracy over both methods and all graphs (76.9 %).
 
-Trained path weights start alike for every length: k(n) = 1/(L+1), or E(n) = 0. Method 7 is the exception. From E = 0
-it trains towards the node's own features (k(0; i) = 0.96 on Citeseer), which fit the training nodes: validation
-accuracy 78.4 / 63.1 / 76.2. Started with k(0) held down, E(0) = 2, it stays out of there: 78.7 / 70.7 / 79.2 at that
-decay. Its own is the best by validation accuracy of 5e-5 … 5e-3 (79.0 / 71.0 / 79.7). Ten trials each; more in
-docs/lab/settings.md. Never imports torch.
+Trained path weights start with the same value for every length: k(n) = 1/(L+1), or E(n) = 0. Method 7 is the exception.
+From E = 0 it trains towards the node's own features (k(0; i) = 0.96 on Citeseer), which fit the training nodes only:
+validation accuracy 78.4 / 63.1 / 76.2. Started from E(0) = 2, which holds k(0) down, it avoids that: 78.7 / 70.7 / 79.2
+at that decay. Its own decay is the best of 5e-5 … 5e-3 by validation accuracy (79.0 / 71.0 / 79.7). Ten trials each;
+more in docs/lab/settings.md. Never imports torch.
 """
 
 from __future__ import annotations

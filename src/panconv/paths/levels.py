@@ -154,7 +154,7 @@ def _on_grid(length: Tensor, width: float) -> Tensor:
 
 
 def _distinct(values: Tensor, share: float) -> tuple[Tensor, Tensor]:
-    """The distinct values in order, and the place of each; neighbours within a share of themselves are one."""
+    """The distinct values in order, and the place of each; values that are nearly equal count as one."""
     ordered, order = values.flatten().sort()
     new = torch.ones_like(order, dtype=torch.bool)
     new[1:] = ordered.diff() > share * ordered[1:]

@@ -86,7 +86,7 @@ class Walks:
         return ScaledWalks(self, self.counts().apart())
 
     def mean_along(self, share: Tensor, quantity: Tensor) -> Tensor:
-        """The mean over all walks to i of what they gather along their edges, (N,) or (N, S), float64.
+        """The mean over all walks to i of a sum along their edges, (N,) or (N, S), float64.
 
         mₙ, the mean over the walks of n steps, obeys mₙ = Pₙ mₙ₋₁ + (Pₙ ∘ q)·1, with Pₙ = D_n⁻¹ A D_{n−1}.
 

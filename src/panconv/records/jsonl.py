@@ -140,7 +140,7 @@ def _content(path: Path) -> Iterator[tuple[Any, str]]:
 
 
 def _lines(file: BinaryIO) -> Iterator[bytes]:
-    """The lines of a file; nothing stands for one that is too long to be a record, and it is never held whole."""
+    """The lines of a file; one that is too long to be a record is yielded empty, and never held whole."""
     while line := file.readline(_LONGEST + 1):
         if len(line) <= _LONGEST:
             yield line

@@ -75,7 +75,7 @@ def row_log_sum(a: CSR, row: Tensor, log: Tensor) -> Tensor:
 
 
 def checked_undirected(adj: Adjacency) -> Adjacency:
-    """The graph itself, if the theorem of Perron and Frobenius gives it a leading vector that is real and unique."""
+    """The graph itself, if it has a Perron vector by the theorem of Perron and Frobenius."""
     if adj.is_tracked:
         raise ValueError("edge_weight asks for a gradient, which the Perron vector does not give: pass it detached")
     if not adj.is_symmetric:

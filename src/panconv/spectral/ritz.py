@@ -1,4 +1,4 @@
-"""Ritz pairs: what Lanczos knows of the eigenstates after a few steps, with gradients that divide by no gap of 0."""
+"""Ritz pairs: what Lanczos knows of the eigenstates after a few steps, whose gradients never divide by a gap of 0."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Communities by random walks: nodes from which a walker is soon in the same places."""
+"""Communities by random walks: nodes from which walkers soon come to the same places."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def walk_scores(adj: Any, pairs: Tensor, walk: str, steps: int) -> Tensor:
 
 
 def common_neighbours(adj: Any, pairs: Tensor) -> Tensor:
-    """The number of common neighbours, (A²)ᵢⱼ: the score that all others are held against. (E,) float64"""
+    """The number of common neighbours, (A²)ᵢⱼ: the score with which all others are compared. (E,) float64"""
     adj = Adjacency.of(adj)
     return _power_entries(adj, _checked_pairs(pairs, adj), 2)[1]
 

@@ -1,4 +1,4 @@
-"""Links taken out of a graph at random, and as many pairs that are none."""
+"""Links taken out of a graph at random, and as many pairs of nodes without a link."""
 
 from __future__ import annotations
 
@@ -76,13 +76,13 @@ def _pair(number: Tensor) -> Tensor:
 
 
 def _missing(links: Tensor, rank: Tensor) -> Tensor:
-    """The rank-th of the whole numbers that do not stand in the sorted list."""
+    """The rank-th whole number that is not in the sorted list."""
     before = links - torch.arange(links.numel(), device=links.device)  # how many are missing before each link
     return rank + torch.searchsorted(before, rank, right=True)
 
 
 def _distinct(count: int, bound: int, key: Tensor) -> Tensor:
-    """So many different numbers of 0 … bound − 1, each set of them as likely as any, (count,)."""
+    """`count` different numbers of 0 … bound − 1, all sets equally likely, (count,)."""
     if bound <= 4 * count:
         return _order(bound, key)[:count]
     # Draw until enough are different: the first to come stay, so that the set is an even draw.

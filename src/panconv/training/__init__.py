@@ -1,1 +1,1 @@
-"""From a model and a graph to weights: fit, its epochs, models, their files, searches."""
+"""Training: `fit` and its epochs, the models and their files, searches."""

@@ -1,4 +1,4 @@
-"""A step that is done over and over: on a GPU recorded once as a CUDA graph, and then launched as a whole."""
+"""A step that is repeated: on a GPU it is recorded once as a CUDA graph and then launched as a whole."""
 
 from __future__ import annotations
 

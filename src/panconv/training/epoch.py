@@ -110,7 +110,7 @@ class Epoch:
         self.running &= self.number - self.progress < self.patience
 
     def _judge(self, val_loss: Tensor, val_accuracy: Tensor) -> tuple[Tensor, Tensor]:
-        """By trial, whether this is its best epoch so far, and whether it got on at all."""
+        """By trial: whether this is its best epoch so far, and whether it improved at all."""
         if self.keep == "loss":
             better = self.running & (val_loss < self.best_loss)
             return better, better

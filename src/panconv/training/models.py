@@ -223,7 +223,7 @@ def _check_shape(name: str, shape: tuple[int, ...], state: dict[str, Tensor]) ->
 
 
 def _check_lengths(config: dict[str, Any], state: dict[str, Tensor]) -> None:
-    """Refuses lengths past all use where no shape tells L: a power law has one number, however long the paths."""
+    """Refuses lengths far too large to use. No shape tells the L of a power law, which has one number for any L."""
     laws = [tensor.numel() for name, tensor in state.items() if name.endswith(".weights.log_temperature")]
     if laws and (checked_length(config["L"]) + 1) * sum(laws) > _MOST_LENGTHS:
         raise ValueError(f"L = {config['L']} is too long for a saved model of {sum(laws)} power laws: choose a lower L")

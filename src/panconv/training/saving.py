@@ -60,7 +60,7 @@ def load(path: str | Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
 
 @contextmanager
 def refusing(path: str | Path) -> Iterator[None]:
-    """Whatever is wrong with what a file says, in one line that names the file."""
+    """Turns whatever is wrong with a file's content into one line that names the file."""
     from safetensors import SafetensorError
 
     try:
@@ -80,7 +80,7 @@ def refusing(path: str | Path) -> Iterator[None]:
 
 
 def _check_header(file: Path) -> None:
-    """Refuses what is no safetensors file, or has a header out of all proportion, before anything is parsed."""
+    """Refuses what is not a safetensors file, or has a header that is too long, before anything is parsed."""
     if file.exists() and not file.is_file():  # opening a pipe would wait for its other end
         raise ValueError("it is not an ordinary file")
     with file.open("rb") as opened:
@@ -116,7 +116,7 @@ def _parsed(text: str | bytes, form: str) -> dict[str, Any]:
 
 
 def _remove_former_config(file: Path) -> None:
-    """Takes away the config of a model of the former format that has just been replaced: it describes nothing."""
+    """Removes the config of a model of the former format that has just been replaced: it no longer describes one."""
     with suppress(OSError, ValueError, RecursionError):
         _config_beside(file)  # of that format and no other: some other config.json is not ours to take
         file.with_name("config.json").unlink()

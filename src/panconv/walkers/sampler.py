@@ -1,8 +1,8 @@
 """A sampler of random walks: all walkers take a step in a handful of operations, on a CPU or a GPU.
 
-A node's row of P is laid out on the whole numbers from 0 to 2³², each neighbour with its share, and the rows one behind
-the other. A walker's step is then one search for node · 2³² + word in one sorted list, with a random word of 32 bits. A
-transition less likely than 2⁻³³ is never taken.
+A node's row of P divides the whole numbers from 0 to 2³² among its neighbours, each by its share, and the rows of all
+nodes follow one another. A walker's step is then one search for node · 2³² + word in one sorted list, with a random
+word of 32 bits. A transition less likely than 2⁻³³ is never taken.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 On v, come from t, it goes on to x with a probability in proportion to α(t, x)·P(v, x), where α is 1/p back to t, 1 to
 where t has an edge too, and 1/q elsewhere (Grover & Leskovec, node2vec, KDD 2016). P is any first-order walk.
 
-With the edge that brought it as its state, the walker has no memory: this is a first-order walk on N + E states, the
-nodes as places to start and the edges, and the sampler of such walks serves. It holds Σ d² entries, as the tables of
+With the edge it came by as its state, a walker needs no memory. So this is a first-order walk on N + E states, nodes
+(where walks start) and edges, and the sampler of first-order walks serves. It holds Σ d² entries, as the tables of
 node2vec do.
 """
 

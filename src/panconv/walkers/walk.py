@@ -51,7 +51,7 @@ class RandomWalk:
 
     @staticmethod
     def generic(adj: Any) -> RandomWalk:
-        """The walk that is even-handed at each step: P = D⁻¹A, π = d/Σd, by weights where there are any.
+        """The walk that chooses evenly at each step: P = D⁻¹A, π = d/Σd, by weights where there are any.
 
         Args:
             adj: the graph, or anything an `Adjacency` is made from; weights of at least 0.
@@ -64,7 +64,7 @@ class RandomWalk:
 
     @staticmethod
     def maximal_entropy(adj: Any) -> RandomWalk:
-        """The walk that is even-handed over whole paths: Pᵢⱼ = Aᵢⱼψⱼ/(λψᵢ), πᵢ = ψᵢ² (Burda et al., 2009).
+        """The walk that chooses evenly among whole paths: Pᵢⱼ = Aᵢⱼψⱼ/(λψᵢ), πᵢ = ψᵢ² (Burda et al., 2009).
 
         All paths of one length between two given nodes are equally likely (by the product of their weights, where
         there are any). On an unweighted graph no other walk along its edges has a higher entropy rate. λ and ψ are the

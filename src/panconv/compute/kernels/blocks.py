@@ -1,4 +1,4 @@
-"""Graphs that fall into small parts, such as a batch of molecules: the parts, where nodes of a part stand together."""
+"""Finds the small parts of a graph such as a batch of molecules, if each has consecutive numbers."""
 
 from __future__ import annotations
 

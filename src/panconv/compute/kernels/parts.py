@@ -1,7 +1,7 @@
 """The whole sum in one launch, on a graph that falls into small parts, such as a batch of molecules.
 
-A program takes a part that no entry leaves through all the steps, so that the only thing that waits is its own threads.
-On such graphs a launch takes longer than a step.
+No entry leaves its part, so one program can take a part through all the steps, and only its own threads wait for each
+other. On such graphs a launch takes longer than a step.
 """
 
 from __future__ import annotations

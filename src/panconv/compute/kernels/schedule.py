@@ -1,4 +1,4 @@
-"""Long rows cut into chunks, so that one hub does not hold a whole grid of programs."""
+"""Cuts long rows into chunks, so that a whole grid of programs need not wait for one hub."""
 
 from __future__ import annotations
 

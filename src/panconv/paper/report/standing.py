@@ -1,4 +1,4 @@
-"""What the rows of a table say taken together: who is ahead, what M changes, where trials are few."""
+"""What the rows of a table say together: who is ahead, what M changes, where there are few trials."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def signed(value: float) -> str:
 
 
 def ranked_words(ranked: Sequence[Place]) -> str:
-    """Who leads, and how many of the others the spread of the seeds cannot tell from that one."""
+    """Who leads, and how many others lie within the spread of the seeds."""
     first, *others = ranked
     near = [place for place in others if first.mean - place.mean <= max(first.cell.std, place.cell.std)]
     names = f": {', '.join(place.name for place in near)}" if near else ""
@@ -67,7 +67,7 @@ def on_m_words(rows: Sequence[Row]) -> str:
 
 
 def few_trials(rows: Sequence[Row]) -> str:
-    """Which cells have fewer than ten trials, and how long those were at most; empty where none has."""
+    """Which cells have fewer than ten trials, and their largest number of epochs; empty if there are none."""
     ran = [(row, name, each) for row in rows for name, each in zip(GRAPHS, row.cells, strict=True) if each.trials]
     groups: dict[tuple[int, int], dict[str, list[str]]] = {}
     for row, name, each in ran:

@@ -110,7 +110,7 @@ class Row:
 
 
 def pick(runs: Sequence[Run], jobs: Callable[[bool], Sequence[Job]]) -> list[Run]:
-    """The trainings of a cell, with the paper's settings where there are any, else those of a quick look."""
+    """The trainings of a cell: those with the full settings if there are any, else those of a quick look."""
     return cells.found(runs, jobs(False)) or cells.found(runs, jobs(True))
 
 

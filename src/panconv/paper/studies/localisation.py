@@ -1,7 +1,7 @@
-"""A picture of localisation: where on a graph the paths are many.
+"""A picture of localisation: where on a graph there are many paths.
 
-The entropy of the paths to a node tells how many it listens to. On a regular graph it is the same everywhere; a few
-missing edges are enough to gather it in one region, which is what the maximal entropy walk is known for.
+The entropy of the paths to a node tells how many paths it listens to. On a regular graph it is the same everywhere. A
+few missing edges are enough to concentrate it in one region, for which the maximal entropy walk is known.
 """
 
 from __future__ import annotations

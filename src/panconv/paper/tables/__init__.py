@@ -1,1 +1,1 @@
-"""The paper's tables: which trainings they need, and how they come out again."""
+"""The paper's tables: which trainings they need, and how to run them."""

@@ -1,7 +1,7 @@
-"""PAN and the fastest baselines on random splits: is a difference larger than what the choice of the split makes?
+"""PAN and the fastest baselines on random splits: do methods differ by more than the choice of the split does?
 
-Split s is that of seed s for every method, so that two of them are compared split by split. Never imports torch, but
-where PAN is trained.
+Split s is drawn from seed s for every method, so that methods are compared split by split. Imports torch only where PAN
+is trained.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def train_pan(
 def standings(
     records: Sequence[Record], dataset: str, public: Mapping[str, float | None], quick: bool = False
 ) -> list[Standing]:
-    """Every method that was run on random splits of a graph, the best first; none before PAN was."""
+    """Every method that was run on random splits of a graph, the best first; empty until PAN has been run."""
     by_seed: dict[str, dict[int, float]] = {}
     for name in ("pan", *METHODS):
         made = pan_tasks(dataset, 1, quick) if name == "pan" else tasks([name], dataset, 1, quick)

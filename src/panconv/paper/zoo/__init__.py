@@ -1,4 +1,4 @@
-"""The 24 baselines of the paper's Table 2: `METHODS` has a row for each, and a file of that name how it is trained."""
+"""The 24 baselines of the paper's Table 2: `METHODS` has a row per baseline, and the file of that name trains it."""
 
 from panconv.paper.zoo.registry import METHODS, Method, trainer
 

@@ -1,4 +1,4 @@
-"""The figures of Table 2, in percent, by graph: what ours stand beside. No torch here."""
+"""The figures of Table 2, in percent, by graph, with which ours are compared. No torch here."""
 
 from __future__ import annotations
 

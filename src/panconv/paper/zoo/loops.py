@@ -1,4 +1,4 @@
-"""The graph with every node among its own neighbours, for the methods of attention: made once, before the training."""
+"""The graph with a self-loop at every node, for the methods of attention: made once, before the training."""
 
 from __future__ import annotations
 

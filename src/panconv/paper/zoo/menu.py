@@ -1,4 +1,4 @@
-"""What a method of others may be given in place of its own operator, graph or walk: a short menu. No torch here."""
+"""A short menu of what a baseline may be given in place of its own operator, graph or walk. No torch here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a reader of a row of Table 2 should know: why ours differs from the figure the paper copies. No torch here."""
+"""Notes on the rows of Table 2: why our figure differs from the one that the paper copies. No torch here."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The matrix a method multiplies with, made once, before its trials run side by side.
 
-Inside `Stacked` nothing that follows from a graph can be kept for the next epoch, so a layer is given it ready.
+Inside `Stacked` a layer cannot keep what it computes from the graph for the next epoch, so it is given the result.
 """
 
 from __future__ import annotations

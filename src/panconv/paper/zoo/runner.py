@@ -1,6 +1,6 @@
-"""Trains baselines: those that differ by the seed alone together, what has a record not again.
+"""Trains the baselines that have no record yet; trainings that differ only in their seed run together.
 
-On the public split a method is handed the graph without the labels of the test nodes, so that none can look at them.
+On the public split a method is given the graph without the labels of the test nodes, so that it cannot look at them.
 """
 
 from __future__ import annotations

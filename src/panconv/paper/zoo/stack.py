@@ -1,6 +1,6 @@
-"""What the methods that are a stack of layers share: S trials side by side through `fit`, in one function.
+"""What the methods that are stacks of layers share: one function that trains S trials side by side through `fit`.
 
-Every method of the zoo is such a function, whether it comes through here or not:
+Every method of the zoo, a stack or not, is a function of this form:
 
     train(data, how, seeds, device="cpu", tell=None) → classes (S, N)
 
