@@ -6,17 +6,16 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
-from matplotlib.figure import Figure
+from matplotlib.axes import Axes
 from torch import Tensor
 
-from panconv.base.files import replacing
-
-_INK, _BAND = "#1f4e79", "#9cc3e6"
+from panconv.paper.figures.palette import BLUE
+from panconv.paper.figures.style import canvas, curve, ruled, save
 
 
 def learning_curves(histories: Mapping[str, Mapping[str, Tensor]], path: Path) -> None:
-    """Draws a column per graph from `FitResult.history`, and saves it in the format of the path's ending."""
-    figure = Figure(figsize=(4.2 * len(histories), 5.6), layout="constrained")
+    """Draws a column a graph from `FitResult.history`, and saves it in the format of the path's ending."""
+    figure = canvas(4.2 * len(histories), 5.6)
     axes = figure.subplots(2, len(histories), sharex="col", squeeze=False)
     rows = (("val_accuracy", "validation accuracy (%)", 100.0), ("val_loss", "validation loss", 1.0))
     for column, (title, history) in enumerate(histories.items()):
@@ -28,16 +27,11 @@ def learning_curves(histories: Mapping[str, Mapping[str, Tensor]], path: Path) -
         axes[1, column].set_xlabel("epoch")
     trials = next(iter(histories.values()))["val_loss"].shape[1]
     figure.suptitle(f"PAN: mean and standard deviation of {trials} trial{'s' * (trials > 1)}")
-    with replacing(path) as temporary:
-        figure.savefig(temporary, dpi=150)
+    save(figure, path)
 
 
-def _band(axis, values: np.ndarray) -> None:  # type: ignore[no-untyped-def]
+def _band(axis: Axes, values: np.ndarray) -> None:
     values = np.where(np.isfinite(values), values, np.nan).astype(float)  # a loss may turn infinite
     running = ~np.isnan(values).all(axis=1)
     values, epochs = values[running], np.arange(1, len(values) + 1)[running]
-    mean, spread = np.nanmean(values, axis=1), np.nanstd(values, axis=1)
-    axis.fill_between(epochs, mean - spread, mean + spread, color=_BAND, alpha=0.6, linewidth=0)
-    axis.plot(epochs, mean, color=_INK, linewidth=1.6)
-    axis.grid(alpha=0.25)
-    axis.spines[["top", "right"]].set_visible(False)
+    curve(ruled(axis), epochs, np.nanmean(values, axis=1), np.nanstd(values, axis=1), BLUE, alpha=0.25)

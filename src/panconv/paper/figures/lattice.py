@@ -7,14 +7,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 import torch
-from matplotlib import rc_context
-from matplotlib.figure import Figure
 from torch import Tensor
 
 from panconv.base.checks import checked_length
-from panconv.base.files import replacing
 from panconv.graph import Adjacency
 from panconv.met import MET
+from panconv.paper.figures.style import canvas, save
 from panconv.paths import PATHS
 
 FAMILIES = {"walks": "maximal entropy", "shortest": "shortest paths", "self_avoiding": "self-avoiding"}
@@ -59,7 +57,7 @@ def draw_figure1(L: int, path: Path) -> None:
     """Draws the three filters side by side, in the format of the path's ending."""
     filters = {title: lattice_filter(paths, L) for paths, title in FAMILIES.items()}
     side = 2 * L + 1
-    figure = Figure(figsize=(4.6 * len(filters), 5.2), layout="constrained")
+    figure = canvas(4.6 * len(filters), 5.2)
     for axis, (letter, (title, each)) in zip(
         figure.subplots(1, len(filters)), zip("abc", filters.items(), strict=True), strict=True
     ):
@@ -76,9 +74,7 @@ def draw_figure1(L: int, path: Path) -> None:
         axis.tick_params(length=0)
     what = "paths of each length from there, among all that arrive" if L <= _IN_WORDS else "k(n) = 1/(L+1)"
     figure.suptitle(f"Eq. 10 on a square lattice as a filter, L = {L}: {what}")
-    # The same picture is the same file: without a date, and with names that do not change.
-    with replacing(path) as temporary, rc_context({"svg.hashsalt": "panconv"}):
-        figure.savefig(temporary, dpi=150, metadata={"Date": None} if path.suffix == ".svg" else None)
+    save(figure, path)
 
 
 def _number(value: float) -> str:

@@ -8,13 +8,14 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from panconv.paper.figures.palette import BLUE, GREY, MODELS, ORANGE, sheer
 from panconv.paper.published import GRAPHS
 from panconv.paper.report.standing import Place, places, ranked_words, spread
 from panconv.paper.report.summary import TITLES, Row, grid
 from panconv.records.runs import Run
 
-INKS = {"PAN": ("#1f6fb4", "rgba(31,111,180,.22)"), "GCN": ("#c65911", "rgba(198,89,17,.22)")}
-_OTHERS, _PAPER = "#7d8894", "#c65911"
+_SHADE = 0.22  # the opacity of a band
+_GRID = "rgba(128,128,128,.25)"
 _LAYOUT = {
     "paper_bgcolor": "rgba(0,0,0,0)",
     "plot_bgcolor": "rgba(0,0,0,0)",
@@ -43,15 +44,15 @@ def curves(figure: dict[str, list[Run]]) -> str:
     for column, (name, _, scale) in enumerate(panels, 1):
         for label, runs in figure.items():
             epochs, mean, std = band(runs, name, scale)
-            ink, shade = INKS[label]
+            ink, shade = MODELS[label], sheer(MODELS[label], _SHADE)
             low, high = ([m + sign * s for m, s in zip(mean, std, strict=True)] for sign in (-1, 1))
             outline = {"x": epochs + epochs[::-1], "y": high + low[::-1], "fill": "toself", "fillcolor": shade}
             plot.add_scatter(**outline, line={"width": 0}, hoverinfo="skip", showlegend=False, row=1, col=column)
             hover = f"{label}, epoch %{{x}}: %{{y:.3~f}} ± %{{customdata:.2~f}}<extra></extra>"
             line = {"x": epochs, "y": mean, "customdata": std, "mode": "lines", "line": {"color": ink, "width": 2}}
             plot.add_scatter(**line, name=label, hovertemplate=hover, showlegend=column == 1, row=1, col=column)
-    plot.update_xaxes(title_text="epoch", gridcolor="rgba(128,128,128,.25)")
-    plot.update_yaxes(gridcolor="rgba(128,128,128,.25)")
+    plot.update_xaxes(title_text="epoch", gridcolor=_GRID)
+    plot.update_yaxes(gridcolor=_GRID)
     plot.update_layout(**_LAYOUT, height=400, legend={"orientation": "h", "y": -0.2})
     return _html(plot, "figure2")
 
@@ -96,14 +97,13 @@ def heat_maps(runs: Sequence[Run]) -> list[tuple[str, str, str]]:
 
 def ranking(name: str, ranked: Sequence[Place]) -> str:
     """Every method's mean and spread, best first, with the paper's figure as an open diamond; PAN stands out."""
-    ink, shade = INKS["PAN"]
     plot = go.Figure()
     papers = [(at, place) for at, place in enumerate(ranked) if place.cell.paper is not None]
-    diamond = {"symbol": "diamond-open", "size": 11, "color": _PAPER, "line": {"width": 1.5}}
+    diamond = {"symbol": "diamond-open", "size": 11, "color": ORANGE, "line": {"width": 1.5}}
     traces = []
     for label, ours, marker in (
-        ("ours: mean ± standard deviation", False, {"size": 8, "color": _OTHERS}),
-        ("PAN, ours", True, {"size": 11, "color": ink}),
+        ("ours: mean ± standard deviation", False, {"size": 8, "color": GREY}),
+        ("PAN, ours", True, {"size": 11, "color": BLUE}),
     ):
         traces.append((label, [(at, place) for at, place in enumerate(ranked) if place.ours is ours], marker))
     for label, those, marker in [*traces, ("the paper's figure", papers, diamond)]:  # the diamonds on top
@@ -120,12 +120,11 @@ def ranking(name: str, ranked: Sequence[Place]) -> str:
             name=label,
         )
     names = [f"<b>{place.name}</b>" if place.ours else place.name for place in ranked]
-    grey = {"gridcolor": "rgba(128,128,128,.25)", "zeroline": False}
-    plot.update_xaxes(title_text="test accuracy (%)", **grey)
+    plot.update_xaxes(title_text="test accuracy (%)", gridcolor=_GRID, zeroline=False)
     ticks = {"tickvals": list(range(len(ranked))), "ticktext": names, "range": [len(ranked) - 0.4, -0.6]}
     plot.update_yaxes(**ticks, showgrid=False, zeroline=False, automargin=True)
     for at in (at for at, place in enumerate(ranked) if place.ours):
-        plot.add_hrect(y0=at - 0.5, y1=at + 0.5, fillcolor=shade, line_width=0, layer="below")
+        plot.add_hrect(y0=at - 0.5, y1=at + 0.5, fillcolor=sheer(BLUE, _SHADE), line_width=0, layer="below")
         # At the far end of its row, where no mark of it is.
         left = 2 * ranked[at].mean > ranked[0].mean + ranked[-1].mean
         side = {"x": 0.01 if left else 0.99, "xanchor": "left" if left else "right", "xref": "paper"}

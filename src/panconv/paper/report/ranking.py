@@ -5,33 +5,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from matplotlib import rc_context
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
-from panconv.base.files import replacing
+from panconv.paper.figures.palette import BLUE, GREY, ORANGE
+from panconv.paper.figures.style import bare, canvas, save
 from panconv.paper.report.standing import Place, places
 from panconv.paper.report.summary import TITLES, Row
-
-_PAN, _OTHERS, _PAPER = "#1f6fb4", "#57606a", "#c65911"
 
 
 def draw(rows: Sequence[Row], graph: str, path: Path) -> None:
     """Draws the rows of a table that were run on a graph, in the format of the path's ending."""
     ranked = places(rows, graph)
-    canvas = Figure(figsize=(7, 1.6 + 0.24 * len(ranked)), layout="constrained")
-    axis = canvas.subplots()
+    figure = canvas(7, 1.6 + 0.24 * len(ranked))
+    axis = bare(figure.subplots())
     _marks(axis, ranked)
     axis.set(xlabel="test accuracy (%)", title=f"Every method on {TITLES[graph]}", ylim=(len(ranked) - 0.5, -0.5))
     axis.set_yticks(range(len(ranked)), [place.name for place in ranked])
     axis.tick_params(axis="y", length=0)
     axis.grid(axis="x", alpha=0.3)
-    axis.spines[["top", "right", "left"]].set_visible(False)
+    axis.spines["left"].set_visible(False)
     _highlight(axis, ranked)
-    canvas.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=9)
-    # The same picture is the same file: without a date, and with names that do not change.
-    with replacing(path) as temporary, rc_context({"svg.hashsalt": "panconv"}):
-        canvas.savefig(temporary, dpi=150, metadata={"Date": None} if path.suffix == ".svg" else None)
+    figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=9)
+    save(figure, path)
 
 
 def draw_all(rows: Sequence[Row], graphs: Sequence[str], folder: Path) -> list[Path]:
@@ -49,8 +44,8 @@ def _marks(axis: Axes, ranked: Sequence[Place]) -> None:
     with_paper = [(place.cell.paper, at) for at, place in enumerate(ranked) if place.cell.paper is not None]
     if with_paper:
         x, y = zip(*with_paper, strict=True)
-        axis.plot(x, y, "D", mfc="none", mec=_PAPER, ms=7, zorder=5, ls="", label="the paper's figure")
-    for ours, ink, label in ((False, _OTHERS, "ours: mean ± std. dev."), (True, _PAN, "PAN, ours")):
+        axis.plot(x, y, "D", mfc="none", mec=ORANGE, ms=7, zorder=5, ls="", label="the paper's figure")
+    for ours, ink, label in ((False, GREY, "ours: mean ± std. dev."), (True, BLUE, "PAN, ours")):
         those = [(at, place) for at, place in enumerate(ranked) if place.ours is ours]
         if those:
             axis.errorbar(
@@ -71,8 +66,8 @@ def _highlight(axis: Axes, ranked: Sequence[Place]) -> None:
     at = next((i for i, place in enumerate(ranked) if place.ours), None)
     if at is None:
         return
-    axis.axhspan(at - 0.5, at + 0.5, color=_PAN, alpha=0.12, lw=0, zorder=0)
-    axis.get_yticklabels()[at].set(color=_PAN, fontweight="bold")
+    axis.axhspan(at - 0.5, at + 0.5, color=BLUE, alpha=0.12, lw=0, zorder=0)
+    axis.get_yticklabels()[at].set(color=BLUE, fontweight="bold")
     low, high = axis.get_xlim()
     left = 2 * ranked[at].mean > low + high  # at the far end of its row, where no mark of it is
     axis.annotate(
@@ -81,7 +76,7 @@ def _highlight(axis: Axes, ranked: Sequence[Place]) -> None:
         xycoords=("axes fraction", "data"),
         ha="left" if left else "right",
         va="center_baseline",
-        color=_PAN,
+        color=BLUE,
         fontweight="bold",
         fontsize=9,
     )

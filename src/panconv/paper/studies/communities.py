@@ -7,17 +7,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 import torch
-from matplotlib.figure import Figure
 from torch import Tensor
 from torch_geometric.utils import subgraph
 
-from panconv.base.files import replacing
 from panconv.graph import Adjacency
+from panconv.paper.figures.palette import WALKS
+from panconv.paper.figures.style import SMALL, bare, canvas, save
 from panconv.paper.studies.links import spread
 from panconv.tasks.communities import communities, largest_component, modularity, nmi
 from panconv.walkers import KINDS
-
-_INK = {"generic": "#c55a11", "maximal-entropy": "#1f4e79", "classes": "#999999"}
 
 
 class Connected(NamedTuple):
@@ -62,17 +60,16 @@ def summary(rounds: Sequence[Mapping[str, Found]]) -> dict[str, dict[str, tuple[
 
 def communities_figure(figures: Mapping[str, Mapping[str, tuple[float, float]]], title: str, path: Path) -> None:
     """Modularity and NMI of both walks and of the classes themselves, side by side."""
-    canvas = Figure(figsize=(6.4, 3.6), layout="constrained")
-    panels = canvas.subplots(1, 2)
+    figure = canvas(6.4, 3.6)
+    panels = figure.subplots(1, 2)
     for axis, field, label in zip(panels, ("modularity", "nmi"), ("modularity", "NMI with the classes"), strict=True):
         shown = {kind: of[field] for kind, of in figures.items() if not (kind == "classes" and field == "nmi")}
         means, deviations = [mean for mean, _ in shown.values()], [deviation for _, deviation in shown.values()]
-        bars = axis.bar(list(shown), means, yerr=deviations, capsize=3, color=[_INK[kind] for kind in shown])
-        axis.bar_label(bars, fmt="%.3f", padding=3, fontsize=8)
+        bars = axis.bar(list(shown), means, yerr=deviations, capsize=3, color=[WALKS[kind] for kind in shown])
+        axis.bar_label(bars, fmt="%.3f", padding=3, fontsize=SMALL)
         axis.set_title(label, fontsize=10)
         axis.margins(y=0.15)
-        axis.tick_params(axis="x", labelsize=8)
-        axis.spines[["top", "right"]].set_visible(False)
-    canvas.suptitle(title, fontsize=11)
-    with replacing(path) as temporary:
-        canvas.savefig(temporary, dpi=150)
+        axis.tick_params(axis="x", labelsize=SMALL)
+        bare(axis)
+    figure.suptitle(title, fontsize=11)
+    save(figure, path)

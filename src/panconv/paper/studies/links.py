@@ -7,18 +7,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import torch
-from matplotlib.figure import Figure
 from torch import Tensor
 
-from panconv.base.files import replacing
 from panconv.graph import Adjacency
+from panconv.paper.figures.palette import GREY, WALKS
+from panconv.paper.figures.style import SMALL, canvas, ruled, save
 from panconv.tasks.link_prediction import auc, common_neighbours, split_links, walk_scores
 from panconv.walkers import KINDS
 
 # A curve per name: the AUC for t = 1, 2, …; common neighbours have one value alone.
 Curves = dict[str, list[float]]
 BASELINE = "common neighbours"
-_INK = {"generic": "#c55a11", "maximal-entropy": "#1f4e79"}
 
 
 def link_round(edge_index: Tensor, num_nodes: int, fraction: float, steps: int, seed: int) -> Curves:
@@ -49,23 +48,20 @@ def spread(values: Sequence[float]) -> tuple[float, float]:
 
 def links_figure(rounds: Sequence[Curves], title: str, path: Path) -> None:
     """AUC against the number of steps: solid for superposed walks, dashed for the last step alone."""
-    figure = Figure(figsize=(6.4, 4.2), layout="constrained")
-    axis = figure.subplots()
+    figure = canvas(6.4, 4.2)
+    axis = ruled(figure.subplots())
     curves = mean_and_std(rounds)
     ((level, width),) = curves.pop(BASELINE)
-    axis.axhspan(level - width, level + width, color="#999999", alpha=0.25, linewidth=0)
-    axis.axhline(level, color="#666666", linewidth=1, label=BASELINE)
+    axis.axhspan(level - width, level + width, color=GREY, alpha=0.25, linewidth=0)
+    axis.axhline(level, color=GREY, linewidth=1, label=BASELINE)
     for name, points in curves.items():
         mean, deviation = zip(*points, strict=True)
         style = "-" if "superposed" in name else "--"
         steps = range(1, len(points) + 1)
         axis.errorbar(
-            steps, mean, deviation, fmt=f"o{style}", ms=4, capsize=2, color=_INK[name.split(",")[0]], label=name
+            steps, mean, deviation, fmt=f"o{style}", ms=4, capsize=2, color=WALKS[name.split(",")[0]], label=name
         )
     axis.set(title=title, xlabel="steps t", ylabel="AUC")
     axis.set_xticks(list(steps))
-    axis.grid(alpha=0.25)
-    axis.spines[["top", "right"]].set_visible(False)
-    axis.legend(frameon=False, fontsize=8, loc="lower right")
-    with replacing(path) as temporary:
-        figure.savefig(temporary, dpi=150)
+    axis.legend(frameon=False, fontsize=SMALL, loc="lower right")
+    save(figure, path)

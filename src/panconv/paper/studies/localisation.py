@@ -10,13 +10,14 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
-from matplotlib.figure import Figure
 from torch import Tensor
 
-from panconv.base.files import replacing
 from panconv.graph import Adjacency
 from panconv.met import MET
+from panconv.paper.figures.palette import BLUE, DARK_BLUE, PALE_BLUE
+from panconv.paper.figures.style import bare, canvas, save
 
 LARGEST_DRAWING = 400  # nodes; a larger graph is shown by distributions
 
@@ -37,7 +38,7 @@ def draw_localisation(M: MET, title: str, path: Path, positions: Tensor | None =
             raise ValueError("the graph has no nodes: there is nothing to draw")
         entropy, length = M.path_entropy.cpu().numpy(), M.mean_path_length.cpu().numpy()
     adj = M.paths.adj
-    figure = Figure(figsize=(10, 4.4), layout="constrained")
+    figure = canvas(10, 4.4)
     left, right = figure.subplots(1, 2, width_ratios=(1, 1))
     if adj.num_nodes <= LARGEST_DRAWING:
         at = spring_layout(adj) if positions is None else positions.cpu().numpy()
@@ -50,8 +51,7 @@ def draw_localisation(M: MET, title: str, path: Path, positions: Tensor | None =
         _histogram(left, entropy, "path entropy Sᵢ")
         _histogram(right, length, "mean path length ⟨n⟩ᵢ")
     figure.suptitle(title)
-    with replacing(path) as temporary:
-        figure.savefig(temporary, dpi=150)
+    save(figure, path)
 
 
 def spring_layout(adj: Adjacency, rounds: int = 300) -> np.ndarray:
@@ -85,18 +85,11 @@ def _graph(axis, adj: Adjacency, at: np.ndarray, shade: np.ndarray):  # type: ig
     return image
 
 
-def _histogram(axis, values: np.ndarray, label: str) -> None:  # type: ignore[no-untyped-def]
+def _histogram(axis: Axes, values: np.ndarray, label: str) -> None:
     values = values.astype(float)
     room = 1e-3 * (1 + abs(float(values.mean())))  # on a regular graph all nodes are alike
-    axis.hist(
-        values,
-        bins=60,
-        range=(values.min() - room, values.max() + room),
-        color="#9cc3e6",
-        edgecolor="#1f6fb4",
-        linewidth=0.4,
-    )
+    span = (values.min() - room, values.max() + room)
+    bare(axis).hist(values, bins=60, range=span, color=PALE_BLUE, edgecolor=BLUE, linewidth=0.4)
     axis.set(xlabel=label, ylabel="nodes")
-    axis.axvline(float(np.median(values)), color="#1f4e79", linewidth=1.2, label=f"median {np.median(values):.2f}")
+    axis.axvline(float(np.median(values)), color=DARK_BLUE, linewidth=1.2, label=f"median {np.median(values):.2f}")
     axis.legend()
-    axis.spines[["top", "right"]].set_visible(False)

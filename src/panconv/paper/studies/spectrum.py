@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import torch
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
-from panconv.base.files import replacing
 from panconv.met import MET
+from panconv.paper.figures.palette import BLUE, ORANGE, PALE_BLUE
+from panconv.paper.figures.style import bare, canvas, save
 from panconv.spectral import Laplacian, density, eigs
 
 EXACT = 4000  # nodes up to which all eigenvalues are computed
@@ -103,14 +103,13 @@ def _copies(leading: np.ndarray) -> int:
 
 def draw_spectra(found: list[Spectrum], title: str, path: Path) -> None:
     """Histograms side by side, in the format of the path's ending."""
-    canvas = Figure(figsize=(9, 3.8), layout="constrained")
-    for axis, spectrum in zip(canvas.subplots(1, len(found), sharey=True, squeeze=False)[0], found, strict=True):
-        _histogram(axis, spectrum)
-    canvas.axes[0].set_ylabel("share of the eigenvalues (%)")
-    canvas.axes[0].set_ylim(5e-3, 150)
-    canvas.suptitle(title)
-    with replacing(path) as temporary:
-        canvas.savefig(temporary, dpi=150)
+    figure = canvas(9, 3.8)
+    for axis, spectrum in zip(figure.subplots(1, len(found), sharey=True, squeeze=False)[0], found, strict=True):
+        _histogram(bare(axis), spectrum)
+    figure.axes[0].set_ylabel("share of the eigenvalues (%)")
+    figure.axes[0].set_ylim(5e-3, 150)
+    figure.suptitle(title)
+    save(figure, path)
 
 
 def _histogram(axis: Axes, spectrum: Spectrum) -> None:
@@ -120,9 +119,9 @@ def _histogram(axis: Axes, spectrum: Spectrum) -> None:
     heights, edges = np.histogram(
         spectrum.values, bins, (low - room / 2, high + room / 2), weights=100 * spectrum.weights
     )
-    axis.stairs(heights, edges, fill=True, color="#9cc3e6", edgecolor="#2f6fa8")
+    axis.stairs(heights, edges, fill=True, color=PALE_BLUE, edgecolor=BLUE)
     axis.set_yscale("log")
-    axis.axvline(spectrum.smooth, color="#c0504d", linewidth=1, linestyle=":")
+    axis.axvline(spectrum.smooth, color=ORANGE, linewidth=1, linestyle=":")
     copies = f"{spectrum.copies} times" if spectrum.copies > 1 else "once"
     copies = f"at least {copies}" if spectrum.gap is None else copies
     axis.set_title(f"{spectrum.name}\n{round(spectrum.smooth, 6) + 0.0:g} occurs {copies}", fontsize=10)

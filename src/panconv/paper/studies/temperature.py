@@ -14,9 +14,8 @@ from statistics import fmean, pstdev
 from typing import Any
 
 from matplotlib import colormaps
-from matplotlib.figure import Figure
 
-from panconv.base.files import replacing
+from panconv.paper.figures.style import SMALL, canvas, curve, ruled, save
 from panconv.paper.settings import settings
 from panconv.paper.studies.landings import Landing, landing_file, read, write
 from panconv.records.jsonl import number_or_null
@@ -159,7 +158,7 @@ def draw_sweep(found: Sweep, title: str, path: Path) -> None:
     lengths = sorted({point.L for point in found.points})
     finite = sorted({p.temperature for p in found.points if 0 < p.temperature < math.inf}) or [1.0]
     place = {0.0: finite[0] * _ZERO, math.inf: finite[-1] * _INFINITY}
-    figure = Figure(figsize=(11, 4.6), layout="constrained")
+    figure = canvas(11, 4.6)
     left, right = figure.subplots(1, 2, width_ratios=(3, 2))
     shades = colormaps["viridis"]
     for i, L in enumerate(lengths):
@@ -167,21 +166,13 @@ def draw_sweep(found: Sweep, title: str, path: Path) -> None:
         line = sorted((place.get(p.temperature, p.temperature), p) for p in found.points if p.L == L)
         T, mean = [at for at, _ in line], [100 * p.test_accuracy for _, p in line]
         std = [100 * p.std for _, p in line]
-        left.fill_between(
-            T,
-            [m - s for m, s in zip(mean, std, strict=True)],
-            [m + s for m, s in zip(mean, std, strict=True)],
-            color=ink,
-            alpha=0.12,
-            linewidth=0,
-        )
-        left.plot(T, mean, color=ink, marker="o", markersize=3, linewidth=1.4, label=f"L = {L}")
+        curve(left, T, mean, std, ink, alpha=0.12, marker="o", markersize=3, linewidth=1.4, label=f"L = {L}")
     shown = [*finite[:: max(1, len(finite) // 6)]]
     left.set_xscale("log")
     left.set_xticks([place[0.0], *shown, place[math.inf]], ["0\n(MLP)", *(f"{T:g}" for T in shown), "∞"])
     left.minorticks_off()
     left.set(xlabel="temperature T", ylabel="test accuracy (%)", title="fixed T: mean and spread of the trials")
-    left.legend(fontsize=8, ncols=2)
+    left.legend(fontsize=SMALL, ncols=2)
     for start, marker in zip(STARTS, ("v", "^"), strict=True):
         chosen = [landing for landing in found.landings if landing.start == start]
         for layer in range(len(chosen[0].temperatures) if chosen else 0):
@@ -208,10 +199,8 @@ def draw_sweep(found: Sweep, title: str, path: Path) -> None:
     right.yaxis.set_minor_formatter("{x:g}")
     right.set_xticks(lengths)
     right.set(xlabel="longest path L", ylabel="temperature T", title="trained T: where it lands")
-    right.legend(fontsize=8)
+    right.legend(fontsize=SMALL)
     for axis in (left, right):
-        axis.grid(alpha=0.25)
-        axis.spines[["top", "right"]].set_visible(False)
+        ruled(axis)
     figure.suptitle(title)
-    with replacing(path) as temporary:
-        figure.savefig(temporary, dpi=150)
+    save(figure, path)
