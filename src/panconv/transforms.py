@@ -20,7 +20,7 @@ from panconv.graph import Adjacency
 from panconv.graph.reading import checked_edges
 from panconv.met import MET
 from panconv.met.methods import check_paths, checked_method, natural_weights
-from panconv.paths import PathFamily, paths_from
+from panconv.paths import PathFamily, family_of, paths_from
 from panconv.weights import PathWeights, weights_from
 
 _ENTRIES = 50_000_000  # of M, bounded from above: more than these are not formed at once where some are to be dropped
@@ -87,8 +87,8 @@ class METTransform(BaseTransform):  # type: ignore[misc]  # PyG is untyped here
         paths: str | Callable[[Adjacency, int], PathFamily] = "walks",
     ) -> None:
         self.L, self.method, self.paths = checked_length(L), checked_method(method), paths
-        check_paths(self.method, paths_from(paths))
-        self.weights = _detached(weights, self.L, natural_weights(self.method, paths_from(paths)))
+        check_paths(self.method, family_of(paths))
+        self.weights = _detached(weights, self.L, natural_weights(self.method, family_of(paths)))
         self.sparsify = _checked_sparsify(sparsify)
         self.laplacian = laplacian
         self.dropped: Dropped | None = None

@@ -46,15 +46,15 @@ MUTANTS = [
     ),
     Mutant(
         "gradient of the lengths by one too many",
-        "compute/series.py",
+        "compute/series_gradient.py",
         "all_dots.append(_weighed(dots, right))",
         "all_dots.append(_weighed(dots, None))",
     ),
     Mutant(
         "low memory weighs the dots",
-        "compute/series.py",
-        "of_w = torch.stack(dots if how.by_node else [_weighed(dot, outer) for dot in dots])",
-        "of_w = torch.stack(dots if how.by_node else [_weighed(dot, None) for dot in dots])",
+        "compute/series_gradient.py",
+        "return torch.stack(dots if how.by_node else [_weighed(dot, outer) for dot in dots])",
+        "return torch.stack(dots if how.by_node else [_weighed(dot, None) for dot in dots])",
     ),
     Mutant(
         "adjoint without its outer factor",

@@ -364,3 +364,13 @@ def test_weights_given_as_numbers_go_where_the_graph_is():
     adj = Adjacency.from_edge_index(TRIANGLE_AND_TAIL).to("cuda")
     for weights in ([1.0, 1.0, 1.0], None, "boltzmann"):
         assert (MET(Walks(adj, 2), weights, method=2) @ torch.ones(4, device="cuda")).is_cuda
+
+
+@pytest.mark.parametrize("name", ["paths", "weights", "method", "rule", "memory", "shape", "T"])
+def test_an_operator_stays_as_it_was_made(name):
+    M = MET(Walks(TRIANGLE_AND_TAIL, 2), [1.0, 0.5, 0.25], 1)
+    with pytest.raises(AttributeError):
+        setattr(M, name, None)
+    assert M.T.T.rule == M.rule == METHODS[1]
+    assert M.similar()[0].rule.overall == "sym"
+    assert M.rule.overall == "row"

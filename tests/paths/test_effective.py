@@ -143,7 +143,7 @@ def test_long_walks_do_not_underflow():
     """100 steps of length 10 at T = 1: factors of e^−1000, which only logarithms hold."""
     adj = Adjacency.from_edge_index(TRIANGLE_AND_TAIL, torch.full((8,), 0.1, dtype=torch.float64))
     M = MET(EffectiveWalks(adj, 100), law(100, 1.0, 1.0), 1)
-    assert not M._ready()[0].counts().fit(torch.float32)
+    assert not M.paths.summands(M.weights)[0].counts().held_by(torch.float32)
     close(M.to_dense(torch.float64).sum(1), torch.ones(4, dtype=torch.float64))
 
 

@@ -131,7 +131,7 @@ def test_counts_beyond_float32_are_still_exact(kind):
     line = torch.tensor([[0, 1, 2, 3], [1, 2, 3, 4]])
     adj = Adjacency.from_edge_index(line, torch.full((4,), 1e9, dtype=torch.float64))
     family = FAMILIES[kind](adj, 4)
-    assert not family.counts().fit(torch.float32)
+    assert not family.counts().held_by(torch.float32)
     for method in (1, 3):
         w = torch.tensor([1e9**-n for n in range(5)], dtype=torch.float64)
         expected, _ = dense_met(adj.to_dense(torch.float64), w, method, partial(enumerated, kind=kind))
@@ -181,7 +181,7 @@ def test_a_graph_that_would_not_fit_is_refused_with_an_estimate(kind):
     held = 12 * sum(G.num_edges for G in FAMILIES[kind](undirected(graph), 3).formed().G)
     with pytest.raises(ValueError, match="would take about"):
         FAMILIES[kind](undirected(graph), 3, memory_limit=held).counts()
-    assert FAMILIES[kind](undirected(graph), 3, memory_limit=2**30).counts().fit(torch.float32)
+    assert FAMILIES[kind](undirected(graph), 3, memory_limit=2**30).counts().held_by(torch.float32)
     for bad in (0, -5, "a"):
         with pytest.raises(ValueError, match="memory_limit must be an integer of at least 1"):
             FAMILIES[kind](undirected(graph), 3, memory_limit=bad)

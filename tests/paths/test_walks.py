@@ -74,7 +74,7 @@ def test_long_counts_against_whole_numbers():
     for _ in range(300 * 4):
         exact = [sum(a * d for a, d in zip(row, exact, strict=True)) for row in rows]
     counts = Walks(A, 1200).counts()
-    assert not counts.fit(torch.float64)
+    assert not counts.held_by(torch.float64)
     from math import log
 
     for ours, whole in zip(counts.log[-1].tolist(), exact, strict=True):
@@ -85,7 +85,7 @@ def test_long_counts_against_whole_numbers():
 def test_counts_that_underflow_are_found_too():
     weight = torch.full((8,), 1e-9, dtype=torch.float64)
     counts = Walks(Adjacency.from_edge_index(TRIANGLE_AND_TAIL, weight), 50).counts()
-    assert not counts.fit(torch.float64)
+    assert not counts.held_by(torch.float64)
     ordinary = Walks(Adjacency.from_edge_index(TRIANGLE_AND_TAIL), 50).counts().log
     n = torch.arange(51, dtype=torch.float64)[:, None]
     close(counts.log, ordinary + n * torch.tensor(1e-9, dtype=torch.float64).log())
@@ -93,11 +93,11 @@ def test_counts_that_underflow_are_found_too():
 
 def test_short_walks_take_the_fast_way_and_long_ones_do_not():
     adj = Adjacency.from_edge_index(load("cora").edge_index)
-    assert Walks(adj, 5).counts().fit(torch.float32)
-    assert not Walks(adj, 10).counts().fit(torch.float32)
-    assert Walks(adj, 10).counts().fit(torch.float64)
-    assert not Walks(adj, 200).counts().fit(torch.float64)
-    assert Walks(adj, 200).on("Â").counts().fit(torch.float32)
+    assert Walks(adj, 5).counts().held_by(torch.float32)
+    assert not Walks(adj, 10).counts().held_by(torch.float32)
+    assert Walks(adj, 10).counts().held_by(torch.float64)
+    assert not Walks(adj, 200).counts().held_by(torch.float64)
+    assert Walks(adj, 200).on("Â").counts().held_by(torch.float32)
 
 
 def test_gradients_of_long_counts():

@@ -21,13 +21,6 @@ _MOST_SEED = 2**63 - 1
 # ---------------------------------------------------------------------- operators and features
 
 
-def checked_paths(paths: Any) -> Any:
-    """The family of paths itself, if it is one."""
-    if isinstance(paths, type) or not all(hasattr(paths, name) for name in ("adj", "L", "on", "ready")):
-        raise TypeError(f"paths must be a family of paths, got {kind_of(paths)}: write MET(Walks(adj, L=2), …)")
-    return paths
-
-
 def checked_operand(x: Any, N: int, device: torch.device) -> Tensor:
     """What an operator on N nodes is applied to: x (N, …), dense, floating point, on the operator's device."""
     if not isinstance(x, Tensor):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from panconv.base.checks import as_integer
+from panconv.paths import PathFamily
 from panconv.weights import PathWeights
 
 
@@ -15,6 +16,11 @@ class Method(NamedTuple):
     per_length: str | None  # D_n: None, "row" (D_n⁻¹ on the left) or "sym" (D_n^−½ on both sides)
     overall: str | None  # Z: None, "row" or "sym"
     weights: str  # the weights taken where none are named
+
+    @property
+    def divides(self) -> bool:
+        """Whether something is divided by: D_n or Z."""
+        return self.per_length is not None or self.overall is not None
 
 
 METHODS: dict[int, Method] = {
@@ -45,30 +51,18 @@ def checked_memory(memory: str | None) -> str | None:
     return memory
 
 
-def natural_weights(method: int, family: object) -> str:
+def natural_weights(method: int, family: PathFamily | type[PathFamily]) -> str:
     """The kind of weights taken where none are named."""
-    return getattr(_named(family), "weights", METHODS[method].weights)
+    return family.natural_weights or METHODS[method].weights
 
 
-def check_paths(method: int, family: object) -> None:
+def check_paths(method: int, family: PathFamily | type[PathFamily]) -> None:
     """Refuses a method that has no meaning for a family of paths."""
-    if method not in (meant := getattr(_named(family), "methods", METHODS)):
+    if family.methods is not None and method not in family.methods:
         raise ValueError(
             f"method {method} does not go with effective lengths, which are no numbers of steps: use method "
-            f"{' or '.join(map(str, meant))}"
+            f"{' or '.join(map(str, family.methods))}"
         )
-
-
-def check_weights(family: object, weights: PathWeights) -> None:
-    """Refuses weights that a family of paths cannot take."""
-    check = getattr(_named(family), "check_weights", None)
-    if check is not None:
-        check(weights)
-
-
-def _named(family: object) -> object:
-    """The family itself, where it was given as a functools.partial of it."""
-    return getattr(family, "func", family)
 
 
 def check_similar(method: int) -> None:

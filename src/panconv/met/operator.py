@@ -8,17 +8,18 @@ the weights, and so Z, have S columns.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from panconv.base.checks import checked_dtype, checked_operand, checked_paths
-from panconv.base.tracing import may_look
+from panconv.base.checks import checked_dtype, checked_operand
 from panconv.graph.degrees import UnscalableError
+from panconv.met import thermodynamics
 from panconv.met.methods import (
     METHODS,
+    Method,
     check_compatible,
     check_paths,
     check_similar,
@@ -26,27 +27,27 @@ from panconv.met.methods import (
     checked_method,
     natural_weights,
 )
-from panconv.met.partition import finite
+from panconv.met.partition import empty_as_zero
 from panconv.met.plan import Plan
-from panconv.met.scalings import (
-    Factors,
-    by_length,
-    by_length_roots,
-    by_partition,
-    by_partition_alike,
-    by_partition_roots,
-    centre,
-    outnumbered,
-    unscaled,
-    unscaled_apart,
-)
-from panconv.met.thermodynamics import Thermodynamics
-from panconv.paths.family import WIDEST, Counts, PathFamily, Weighing
-from panconv.paths.walks import Walks
+from panconv.met.planning import planned, refused
+from panconv.met.scalings import centre
+from panconv.paths.family import PathFamily, checked_paths
 from panconv.weights import PathWeights, weights_from
 
 
-class MET(Thermodynamics):
+class _Parts(NamedTuple):
+    """What an operator is made of."""
+
+    given: PathFamily
+    paths: PathFamily  # on the rule's base
+    weights: PathWeights
+    method: int
+    rule: Method
+    memory: str | None
+    transposed: bool = False
+
+
+class MET:
     """The MET operator of a family of paths (eqs. 6, 7 and the seven methods of the paper's appendix).
 
     Immutable. Gradients flow to what it is applied to, to the path weights (through Z too) and to edge weights that
@@ -76,15 +77,34 @@ class MET(Thermodynamics):
         path_weights = weights_from(natural_weights(method, paths) if weights is None else weights, paths.L)
         if path_weights is not weights:  # made here: where the graph is
             path_weights.to(paths.adj.device)
+        check_compatible(method, path_weights)
+        rule, memory = METHODS[method], checked_memory(memory)
         try:
-            self._set(paths, path_weights, method, checked_memory(memory))
+            self._parts = _Parts(paths, paths.on(rule.base), path_weights, method, rule, memory)
         except UnscalableError as error:
             raise refused(error, paths, path_weights, method) from None
 
-    def _set(self, paths: PathFamily, weights: PathWeights, method: int, memory: str | None) -> None:
-        check_compatible(method, weights)
-        self.method, self.memory, self.rule, self.weights = method, memory, METHODS[method], weights
-        self._given, self.paths, self._transposed = paths, paths.on(self.rule.base), False
+    @property
+    def paths(self) -> PathFamily:
+        """The family of paths, on the method's base."""
+        return self._parts.paths
+
+    @property
+    def weights(self) -> PathWeights:
+        return self._parts.weights
+
+    @property
+    def method(self) -> int:
+        return self._parts.method
+
+    @property
+    def rule(self) -> Method:
+        """The method's row of the table."""
+        return self._parts.rule
+
+    @property
+    def memory(self) -> str | None:
+        return self._parts.memory
 
     # ------------------------------------------------------------------ applying it
 
@@ -115,9 +135,7 @@ class MET(Thermodynamics):
     @property
     def T(self) -> MET:
         """The transposed operator."""
-        other = object.__new__(MET)
-        other.__dict__.update(self.__dict__, _transposed=not self._transposed)
-        return other
+        return _of(self._parts._replace(transposed=not self._parts.transposed))
 
     def __matmul__(self, x: Tensor) -> Tensor:
         """M·x for x (N,) or (N, …); with weights of S trials, for x (N, S, …)."""
@@ -127,13 +145,13 @@ class MET(Thermodynamics):
         """M @ x under a name that torch.compile can trace."""
         plan = self._plan(self._checked_operand(x))
         inside = x.to(plan.left.dtype)
-        y = plan.applied(inside) if not self._transposed else plan.adjoint(inside)
+        y = plan.applied(inside) if not self._parts.transposed else plan.adjoint(inside)
         return y.to(x.dtype)
 
     def terms(self, x: Tensor) -> Iterator[Tensor]:
         """The terms of M·x by length, for layers that do not just add them; of half precision they are float32."""
         dtype = self._checked_operand(x)
-        if self._transposed:
+        if self._parts.transposed:
             raise ValueError("terms are those of M: take them of M, not of M.T")
         plan = self._plan(dtype)
         return (term.to(dtype) for term in plan.terms(x.to(plan.left.dtype)))
@@ -153,7 +171,7 @@ class MET(Thermodynamics):
             raise ValueError("to_sparse takes the weights of one trial, (L+1,), not (L+1, S): use to_dense")
         dtype = checked_dtype(dtype)
         matrix = self._plan(torch.promote_types(dtype, torch.float32)).matrix().to(dtype)
-        return matrix.t().coalesce() if self._transposed else matrix
+        return matrix.t().coalesce() if self._parts.transposed else matrix
 
     # ------------------------------------------------------------------ its symmetry
 
@@ -168,7 +186,7 @@ class MET(Thermodynamics):
         Of method 8, S is that of method 9 and Z the degrees. log Z (N,) is centred within each component, which leaves
         the product as it is; it is 0 where no path arrives.
         """
-        if not self._given.adj.is_symmetric:
+        if not self._parts.given.adj.is_symmetric:
             raise ValueError(
                 "M on this graph is similar to no symmetric matrix: take an undirected graph, whose edges weigh the "
                 "same both ways and ask for no gradient"
@@ -178,15 +196,49 @@ class MET(Thermodynamics):
             inverse = self.paths.adj.left  # 1/d, 0 where no edge arrives
             assert inverse is not None
             log_d = -inverse.where(inverse > 0, 1.0).log()
-            return MET(self._given, self.weights, 9, self.memory), -log_d if self._transposed else log_d
-        other = object.__new__(MET)
-        other.__dict__.update(self.__dict__, _transposed=False)
+            return MET(self._parts.given, self.weights, 9, self.memory), -log_d if self._parts.transposed else log_d
+        parts, counts = self._parts._replace(transposed=False), self.paths.summands(self.weights)[0].counts()
         if self.is_symmetric:
-            return other, torch.zeros_like(self._ready()[0].counts().value[0])
-        other.rule = self.rule._replace(overall="sym")
+            return _of(parts), torch.zeros_like(counts.value[0])
         log_Z = self.log_partition
-        log_Z = finite(log_Z) - centre(log_Z, self._ready()[0].counts(), self.paths.adj)[0]
-        return other, -log_Z if self._transposed else log_Z
+        log_Z = empty_as_zero(log_Z) - centre(log_Z, counts, self.paths.adj)[0]
+        return _of(parts._replace(rule=self.rule._replace(overall="sym"))), -log_Z if self._parts.transposed else log_Z
+
+    def __repr__(self) -> str:
+        rule = ", ".join(f"{k}={v}" for k, v in self.rule._asdict().items() if k != "weights")
+        name = f"MET(method={self.method} ({rule}), L={self.paths.L}, weights={self.weights}, {self.paths.adj})"
+        return name + ".T" * self._parts.transposed
+
+    # ------------------------------------------------------------------ its thermodynamics, each (N,) or (N, S)
+
+    @property
+    def log_partition(self) -> Tensor:
+        """log Z: finite wherever Z > 0, however long the paths."""
+        return thermodynamics.partition_of(self.paths, self.weights).log()
+
+    @property
+    def partition(self) -> Tensor:
+        """Zᵢ = Σₙ wₙ D_n(i) (eq. 4)."""
+        return thermodynamics.partition_function(self.paths, self.weights).to(self.dtype)
+
+    def shares(self) -> Tensor:
+        """p(n; i) = wₙ D_n(i) / Zᵢ (eq. 2), the probability that a path to i has length n, (L+1, N[, S]), float64."""
+        return thermodynamics.shares(self.paths, self.weights)
+
+    @property
+    def mean_path_length(self) -> Tensor:
+        """⟨n⟩ᵢ = Σₙ n p(n; i): how far node i looks. On a graph with effective lengths, the mean of those."""
+        return self.paths.mean_length(self.weights, self.shares()).to(self.dtype)
+
+    @property
+    def path_entropy(self) -> Tensor:
+        """Sᵢ = −Σ p log p over the single paths to i: it listens to as many as exp S."""
+        return thermodynamics.path_entropy(self.paths, self.weights).to(self.dtype)
+
+    @property
+    def free_energy(self) -> Tensor:
+        """Fᵢ = −T log Zᵢ = ⟨E⟩ᵢ − T·Sᵢ; T is 1 for weights that have no temperature."""
+        return thermodynamics.free_energy(self.paths, self.weights).to(self.dtype)
 
     @property
     def path_weights(self) -> Tensor:
@@ -197,85 +249,15 @@ class MET(Thermodynamics):
         if self.rule.overall is None:
             w = self.weights().unsqueeze(1)
             return w.expand(w.size(0), self.shape[0], *w.shape[2:])
-        return self.shares().to(self.weights().dtype)
-
-    def __repr__(self) -> str:
-        rule = ", ".join(f"{k}={v}" for k, v in self.rule._asdict().items() if k != "weights")
-        name = f"MET(method={self.method} ({rule}), L={self.paths.L}, weights={self.weights}, {self.paths.adj})"
-        return name + ".T" * self._transposed
+        return self.shares().to(self.dtype)
 
     # ------------------------------------------------------------------ how it is done
 
     def _plan(self, dtype: torch.dtype) -> Plan:
         try:
-            return self._planned(dtype)
+            return planned(self.paths, self.weights, self.rule, dtype, self.memory == "low")
         except UnscalableError as error:
-            raise refused(error, self._given, self.weights, self.method) from None
-
-    def _planned(self, dtype: torch.dtype) -> Plan:
-        """The operator as it is applied to features of a dtype, in a wider one where that one does not hold it."""
-        terms, weights = self._ready()
-        counts = terms.counts() if self._divides() or self._grows() else None
-        if counts is not None and self._divides() and outnumbered(weights, counts, self.rule.per_length is not None):
-            counts = counts.apart()
-        factors = self._factors(weights, counts, dtype)
-        if factors.wide or (counts is not None and not counts.fit(dtype)) or self._edges_need_more(factors):
-            dtype = torch.float64
-        alone, outer, right = (
-            None if f is None else f.to(dtype) for f in (factors.alone, factors.outer, factors.right)
-        )
-        return Plan(
-            terms.scaled() if counts is not None and counts.exponent is not None else terms,
-            factors.left.to(dtype),
-            alone,
-            outer,
-            right,
-            right_varies=self.rule.per_length == "sym",
-            low_memory=self.memory == "low",
-        )
-
-    def _factors(self, weights: Weighing, counts: Counts | None, dtype: torch.dtype) -> Factors:
-        """What stands before and behind each G(n): a row of the table of methods."""
-        rule, adj = self.rule, self.paths.adj
-        if adj.is_symmetric and not adj.is_signed and (weights.positive or rule.per_length):
-            dtype = torch.float64  # to judge the roots by: no entry of what they scale is beyond 1
-        if not self._divides() and counts is not None and counts.exponent is not None:
-            return unscaled_apart(weights, counts, adj)
-        if not self._divides() or counts is None:
-            return unscaled(weights)
-        if rule.per_length:
-            if rule.per_length == "row":
-                return by_length(weights, counts)
-            return by_length_roots(weights, counts, adj, dtype)
-        if weights.positive and counts.exponent is None and self._reaches_alike():
-            return by_partition_alike(weights, counts, {"row": 1.0, "sym": 0.5}[rule.overall or "row"])
-        if rule.overall == "row":
-            return by_partition(weights, counts, adj)
-        return by_partition_roots(weights, counts, adj, dtype)
-
-    def _divides(self) -> bool:
-        """Whether something is divided by: D_n or Z."""
-        return self.rule.per_length is not None or self.rule.overall is not None
-
-    def _grows(self) -> bool:
-        """Whether Gⁿ may leave float32, as that of a normalised base does where weights are negative or one-way."""
-        return self.paths.L * math.log(max(self.paths.adj.growth, 1.0)) > math.log(WIDEST[torch.float32])
-
-    def _edges_need_more(self, factors: Factors) -> bool:
-        """Whether a path weighs so little that its share in the edges' gradient may be lost in float32.
-
-        That gradient is divided by edge weights, which may be small too.
-        """
-        return self.paths.adj.is_tracked and may_look() and factors.least() < 1 / WIDEST[torch.float32]
-
-    def _reaches_alike(self) -> bool:
-        """Whether each node is reached by walks of every length, or by the one of length 0 alone.
-
-        On other graphs a path weight may be negligible at one node and all there is at another, so each node takes its
-        own.
-        """
-        adj = self.paths.adj
-        return adj.is_symmetric and not adj.is_signed and isinstance(self.paths, Walks)
+            raise refused(error, self._parts.given, self.weights, self.method) from None
 
     def _checked_operand(self, x: Tensor) -> torch.dtype:
         """The dtype to compute in: x's own, float32 for half precision."""
@@ -286,19 +268,8 @@ class MET(Thermodynamics):
         return x.dtype if x.dtype == torch.float64 else torch.float32
 
 
-def refused(error: UnscalableError, paths: PathFamily, weights: PathWeights, method: int) -> ValueError:
-    """What to say where a method refuses a graph: why, and which methods take it, tried one by one."""
-    taking = []
-    for other in METHODS:
-        try:
-            check_paths(other, paths)
-            M = MET.__new__(MET)
-            M._set(paths, weights, other, None)
-            M._planned(torch.float32)
-        except ValueError:
-            continue
-        taking.append(str(other))
-    remedy = "use positive edge weights and path weights; no method takes it as it is"
-    if taking:
-        remedy = f"use positive weights, or a method that takes it as it is ({', '.join(taking)})"
-    return ValueError(f"method {method} does not take this graph: {error}; {remedy}")
+def _of(parts: _Parts) -> MET:
+    """An operator of parts that were checked when another was made of them."""
+    M = object.__new__(MET)
+    M._parts = parts
+    return M

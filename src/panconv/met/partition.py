@@ -69,7 +69,7 @@ def partition(weights: Weighing, counts: Counts, adj: Adjacency) -> Partition:
     z = (terms if counts.ratio is None else over * B.where(arrive, 1) * match(counts.ratio, dim)).sum(0)
     if not weights.positive or counts.ratio is not None:
         _check(z, terms, len(log_w))
-    return Partition(over, z, unit.where(unit > 0, 1), _of_length(exponent, reference), finite(log_w.amax(0)))
+    return Partition(over, z, unit.where(unit > 0, 1), _of_length(exponent, reference), empty_as_zero(log_w.amax(0)))
 
 
 def may_vanish(counts: Counts, adj: Adjacency) -> bool:
@@ -97,7 +97,7 @@ def _check(z: Tensor, terms: Tensor, lengths: int) -> None:
         )
 
 
-def finite(log: Tensor) -> Tensor:
+def empty_as_zero(log: Tensor) -> Tensor:
     """0 in place of −∞, for what is masked afterwards."""
     return log.masked_fill(log == -torch.inf, 0)
 

@@ -11,11 +11,11 @@ import torch
 from torch import Tensor
 
 from panconv.base.autodiff import is_differentiating
-from panconv.compute.series import Series
+from panconv.compute.series import Around, Series, Steps
+from panconv.compute.series_gradient import applied
 from panconv.compute.spmm import spmm
 from panconv.graph.csr import CSR
 from panconv.paths.family import Terms
-from panconv.paths.walks import ScaledWalks, Walks
 
 _SIDE_BY_SIDE = 2**20  # values of several lengths of method 6 that go through a step at once: few enough for the caches
 
@@ -54,7 +54,7 @@ class Plan(NamedTuple):
     def _is_one_operation(self) -> bool:
         """Whether it is a recurrence, of which nothing but a gradient can be asked for."""
         return (
-            isinstance(self.family, (Walks, ScaledWalks))
+            self.family.steps is not None
             and self.left.size(0) > 1
             and not self.right_varies
             and not self.family.adj.is_tracked
@@ -63,21 +63,23 @@ class Plan(NamedTuple):
         )
 
     def _is_by_node(self) -> bool:
-        return self.left.size(1) != 1 or not isinstance(self.family, Walks)
+        return self.left.size(1) != 1 or self.family.steps is None or self.family.steps.varies
 
     def _as_one(self, x: Tensor, transposed: bool) -> Tensor:
-        assert isinstance(self.family, (Walks, ScaledWalks))
+        assert self.family.steps is not None
         trials = self.left.size(2) if self.left.dim() == 3 else 1
-        series = Series(self.family, trials, self._is_by_node(), transposed, self.low_memory, self._again)
+        series = Series(
+            self.family.steps, trials, self._is_by_node(), transposed, self.low_memory, self._differentiable
+        )
         ends = (self.right, self.outer) if transposed else (self.outer, self.right)
         flat = x if x.dim() == 2 else x.flatten(1) if x.dim() > 1 else x.unsqueeze(1)
         if transposed and series.by_node:
             y = series.adjoint(flat, self.left, self.right)
         else:
-            y = series.applied(flat, self.left, self.alone, *ends)
+            y = applied(series, flat, Around(self.left, self.alone, *ends))
         return y if x.dim() == 2 else y.view(x.shape)
 
-    def _again(
+    def _differentiable(
         self, series: Series, x: Tensor, w: Tensor, alone: Tensor | None, outer: Tensor | None, right: Tensor | None
     ) -> Tensor:
         """What `series` does, term by term, for derivatives of derivatives."""
@@ -110,8 +112,8 @@ class Plan(NamedTuple):
     def _inner(self, x: Tensor) -> Iterator[Tensor]:
         if self.right_varies:
             # Method 6: each length starts from an x of its own, so the recurrence cannot be shared.
-            if isinstance(self.family, (Walks, ScaledWalks)):
-                return _apart(self.family, self._rights(), x)
+            if self.family.steps is not None:
+                return _apart(self.family.steps, self._rights(), x)
             return (self.family.term(n, _times(r, x)) for n, r in enumerate(self._rights()))
         return self.family.terms(x if self.right is None else _times(self.right, x))
 
@@ -127,8 +129,8 @@ class Plan(NamedTuple):
         return total if self.right is None else _times(self.right, total)
 
     def _adjoint_apart(self, v: list[Tensor]) -> Iterator[Tensor]:
-        if isinstance(self.family, (Walks, ScaledWalks)):
-            return _adjoint_apart(self.family, v)
+        if self.family.steps is not None:
+            return _adjoint_apart(self.family.steps, v)
         nothing: list[Tensor | None] = [None] * len(v)
         return (self.family.adjoint([*nothing[:n], v[n]]) for n in range(len(v)))
 
@@ -154,7 +156,7 @@ class Plan(NamedTuple):
         return self.right.unbind(0)
 
 
-def _apart(walks: Walks | ScaledWalks, rights: Sequence[Tensor], x: Tensor) -> Iterator[Tensor]:
+def _apart(steps: Steps, rights: Sequence[Tensor], x: Tensor) -> Iterator[Tensor]:
     """G(n)(rightₙ ⊙ x) for n = 0 … L.
 
     That is L(L+1)/2 products. The lengths that a step still has before them stand side by side, so that each step is
@@ -166,13 +168,13 @@ def _apart(walks: Walks | ScaledWalks, rights: Sequence[Tensor], x: Tensor) -> I
         last = min(first + at_once, len(rights))
         block = torch.stack([_times(right, x) for right in rights[first:last]], 1)  # (N, lengths, …)
         for n in range(1, last):
-            block = spmm(*_step(walks, n, block.dtype), block)
+            block = spmm(*_step(steps, n, block.dtype), block)
             if n >= first:
                 yield block[:, 0]
                 block = block[:, 1:]
 
 
-def _adjoint_apart(walks: Walks | ScaledWalks, v: Sequence[Tensor]) -> Iterator[Tensor]:
+def _adjoint_apart(steps: Steps, v: Sequence[Tensor]) -> Iterator[Tensor]:
     """G(n)ᵀvₙ for n = 0 … L, as many lengths side by side as in `_apart`."""
     yield v[0]
     at_once = max(1, _SIDE_BY_SIDE // max(1, v[0].numel()))
@@ -182,13 +184,13 @@ def _adjoint_apart(walks: Walks | ScaledWalks, v: Sequence[Tensor]) -> Iterator[
         for n in range(last, 0, -1):
             if start <= n < last:
                 block = torch.cat([v[n].unsqueeze(1), block], 1)
-            a, a_t = _step(walks, n, block.dtype)
+            a, a_t = _step(steps, n, block.dtype)
             block = spmm(a_t, a, block)
         yield from block.unbind(1)
 
 
-def _step(walks: Walks | ScaledWalks, n: int, dtype: torch.dtype) -> tuple[CSR, CSR]:
-    return walks.matrix(n, dtype, False), walks.matrix(n, dtype, True)
+def _step(steps: Steps, n: int, dtype: torch.dtype) -> tuple[CSR, CSR]:
+    return steps.matrix(n, dtype, False), steps.matrix(n, dtype, True)
 
 
 def sum_of(terms: Iterable[Tensor]) -> Tensor:

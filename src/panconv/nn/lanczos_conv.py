@@ -18,7 +18,7 @@ from panconv.graph.prepared import PreparedGraph
 from panconv.met import MET
 from panconv.met.methods import check_compatible, check_one_trial, check_paths, check_similar, natural_weights
 from panconv.nn.linear import Linear
-from panconv.paths import paths_from
+from panconv.paths import family_of, paths_from
 from panconv.spectral import Ritz, ritz
 from panconv.weights import weights_from
 
@@ -79,8 +79,8 @@ class LanczosConv(nn.Module):
         checked_width(in_channels)
         check_similar(method)
         self.L, self.method, self.paths = checked_length(L), method, paths
-        check_paths(method, paths_from(paths))
-        kind = natural_weights(method, paths_from(paths)) if weights is None else weights
+        check_paths(method, family_of(paths))
+        kind = natural_weights(method, family_of(paths)) if weights is None else weights
         self.weights = weights_from(kind, self.L)
         check_compatible(method, self.weights)
         check_one_trial(self.weights)

@@ -14,7 +14,7 @@ from panconv.met import MET
 from panconv.met.methods import METHODS, checked_method
 from panconv.met.plan import sum_of
 from panconv.nn.linear import Linear
-from panconv.paths import paths_from
+from panconv.paths import family_of, paths_from
 from panconv.weights import Fixed
 
 
@@ -62,7 +62,7 @@ class PANAttention(nn.Module):
         if out_channels % heads:
             raise ValueError(f"heads must divide out_channels = {out_channels}, got {heads}")
         self.L, self.method, self.paths = checked_length(L), checked_method(method), paths
-        if hasattr(paths_from(paths), "methods"):
+        if not family_of(paths).counts_steps:
             raise ValueError(
                 "PANAttention weighs numbers of steps, which effective lengths do not tell apart: use PANConv"
             )

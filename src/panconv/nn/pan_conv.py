@@ -17,14 +17,13 @@ from panconv.met import MET
 from panconv.met.methods import (
     check_compatible,
     check_paths,
-    check_weights,
     checked_memory,
     checked_method,
     natural_weights,
 )
 from panconv.met.plan import sum_of
 from panconv.nn.linear import Linear
-from panconv.paths import PathFamily, paths_from
+from panconv.paths import PathFamily, family_of, paths_from
 from panconv.weights import weights_from
 
 
@@ -79,7 +78,7 @@ class PANConv(nn.Module):
         memory: str | None = None,
     ) -> None:
         super().__init__()
-        family = paths_from(paths)
+        family = family_of(paths)
         checked_width(in_channels)
         if trials is not None:
             checked_count(trials, "trials")
@@ -89,9 +88,9 @@ class PANConv(nn.Module):
         kind = natural_weights(self.method, family) if weights is None else weights
         self.weights = weights_from(kind, self.L, trials)
         check_compatible(self.method, self.weights)
-        check_weights(family, self.weights)
+        family.check_weights(self.weights)
         self._check_trials()
-        if concat and natural_weights(self.method, family) == "power-law":
+        if concat and not family.counts_steps:
             raise ValueError("concat=True has a matrix per number of steps, which effective lengths do not tell apart")
         self.concat, self.memory = checked_flag(concat, "concat"), checked_memory(memory)
         self.lin = Linear(in_channels, out_channels * (self.L + 1 if concat else 1), trials)

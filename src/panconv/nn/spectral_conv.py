@@ -16,7 +16,7 @@ from panconv.graph.prepared import PreparedGraph
 from panconv.met import MET
 from panconv.met.methods import check_one_trial, check_paths, check_similar
 from panconv.nn.linear import Linear
-from panconv.paths import paths_from
+from panconv.paths import family_of, paths_from
 from panconv.spectral import Basis, basis
 from panconv.weights import weights_from
 
@@ -79,7 +79,7 @@ class SpectralConv(nn.Module):
             raise ValueError(f"filter must be one of {', '.join(FILTERS)}, got {shown(filter)}")
         check_similar(method)
         self.k, self.L, self.method, self.filter = checked_count(k, "k"), checked_length(L), method, filter
-        check_paths(method, paths_from(paths))
+        check_paths(method, family_of(paths))
         self.paths = paths
         self.weights = weights_from([1.0] * (self.L + 1) if weights is None else weights, self.L)
         if any(p.requires_grad for p in self.weights.parameters()):

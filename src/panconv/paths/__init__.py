@@ -43,3 +43,10 @@ def paths_from(paths: object) -> Callable[[Adjacency, int], PathFamily]:
             f"paths of kind {kind!r} have no option {odd[0]!r}, only: {', '.join(sorted(known)) or 'none'}"
         )
     return functools.partial(PATHS[kind], **options) if options else PATHS[kind]
+
+
+def family_of(paths: object) -> type[PathFamily]:
+    """What is known of the paths that a user names before there is a graph; of a function's, nothing in particular."""
+    made = paths_from(paths)
+    known = made.func if isinstance(made, functools.partial) else made
+    return known if isinstance(known, type) and issubclass(known, PathFamily) else PathFamily

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from panconv.base.checks import checked_length, checked_positive
 from panconv.graph import Adjacency
-from panconv.paths.family import CountedTerms, Weighing
+from panconv.paths.family import CountedTerms, PathFamily, Weighing
 from panconv.paths.levels import Levels
 from panconv.paths.walks import Walks
 from panconv.weights import PathWeights, PowerLaw, bounded_exp, exp_apart
@@ -15,7 +15,7 @@ from panconv.weights import PathWeights, PowerLaw, bounded_exp, exp_apart
 _LEAST = torch.finfo(torch.float64).tiny  # below it float64 loses digits
 
 
-class EffectiveWalks:
+class EffectiveWalks(PathFamily):
     """All walks of up to L steps, each weighted by exp(−l^α/T) of its effective length l = Σ 1/w along its edges.
 
     The law is given by `PowerLaw` weights. For α = 1 the factor of a walk is the product of its edges' exp(−1/(wT)), so
@@ -35,8 +35,7 @@ class EffectiveWalks:
     tensor([0.2921, 0.3141, 0.0363], dtype=torch.float64)
     """
 
-    weights = "power-law"
-    methods = (1, 2)
+    methods, natural_weights, counts_steps = (1, 2), "power-law", False
 
     def __init__(self, adj: Adjacency, L: int, width: float | None = None) -> None:
         self.adj = Adjacency.of(adj)
@@ -49,9 +48,9 @@ class EffectiveWalks:
             raise ValueError(f"an effective length is that of the graph's own edges: base must be A, got {base!r}")
         return self
 
-    def ready(self, weights: PathWeights) -> tuple[CountedTerms, Weighing]:
+    def summands(self, weights: PathWeights) -> tuple[CountedTerms, Weighing]:
         """For α = 1 walks on exp(−1/(wT)), all weighted alike; for α > 1 the levels of length under the law."""
-        law = self.check_weights(weights)
+        law = _law(weights)
         if law.alpha != 1:
             if self.adj.is_tracked:
                 raise ValueError(
@@ -60,30 +59,29 @@ class EffectiveWalks:
                 )
             levels = self.levels()
             return levels, _AtLengths(law, levels.lengths)
-        return Walks(self._factors(law), self.L), _Alike(self.L, law.log_temperature)
+        return self._walks(law), _Alike(self.L, law.log_temperature)
 
     def levels(self) -> Levels:
         """The walks by their effective length, built once per graph and width."""
         return self.adj.cached(("levels", self.L, self.width), lambda: Levels(self.adj, self.L, self.width))
 
-    def mean_length(self, weights: PathWeights) -> Tensor:
-        """⟨l⟩ᵢ, the mean effective length of the walks to i, (N,)."""
-        law = self.check_weights(weights)
-        terms, at = self.ready(weights)
-        if isinstance(terms, Walks):
-            mean = terms.mean_along(_shares(terms, at), edge_lengths(self.adj))
-        else:
-            mean = torch.tensordot(self.levels().lengths, _shares(terms, at), dims=1)
-        return mean.to(law.log_temperature.dtype)
+    def mean_length(self, weights: PathWeights, share: Tensor) -> Tensor:
+        """⟨l⟩ᵢ, the mean effective length of the walks to i, (N,) float64."""
+        law = _law(weights)
+        if law.alpha == 1:
+            return self._walks(law).mean_along(share, edge_lengths(self.adj))
+        return torch.tensordot(self.levels().lengths, share, dims=1)
 
-    def mean_energy(self, weights: PathWeights) -> Tensor:
+    def mean_energy(self, weights: PathWeights, share: Tensor) -> Tensor:
         """⟨l^α⟩ᵢ/T, (N,) float64."""
-        law = self.check_weights(weights)
-        terms, at = self.ready(weights)
-        if isinstance(terms, Walks):
-            along = terms.mean_along(_shares(terms, at), edge_lengths(self.adj))
-            return along / law.temperature.double()
-        return -(at.log().double().unsqueeze(1) * _shares(terms, at)).sum(0)
+        law = _law(weights)
+        if law.alpha == 1:
+            return self.mean_length(weights, share) / law.temperature.double()
+        return -(law.log_at(self.levels().lengths).unsqueeze(1) * share).sum(0)
+
+    def mean_log_product(self, share: Tensor) -> float:
+        """0: the edge weights are lengths, and their products no weights of paths."""
+        return 0.0
 
     def error_bound(self, weights: PathWeights) -> Tensor:
         """δ, such that on the grid each walk's factor is right within e^±δ, and so each entry of M within e^±2δ.
@@ -91,7 +89,7 @@ class EffectiveWalks:
         An edge is off by at most width/2, a walk by ε = L·width/2, and E(l) by at most (l + ε)^α − l^α, which is
         largest for the longest walk.
         """
-        law = self.check_weights(weights)
+        law = _law(weights)
         if self.width is None or law.alpha == 1:
             return torch.zeros(())
         slack = self.L * self.width / 2
@@ -99,26 +97,16 @@ class EffectiveWalks:
         apart = (longest**law.alpha - (longest - slack).clamp(min=0) ** law.alpha) / law.temperature.detach()
         return apart.nan_to_num(nan=torch.inf, posinf=torch.inf)  # a grid whose lengths float64 does not hold
 
-    def _factors(self, law: PowerLaw) -> Adjacency:
-        """The graph of exp(−1/(wT)), whose walks are weighted by exp(−l/T)."""
+    def _walks(self, law: PowerLaw) -> Walks:
+        """The walks on the graph of exp(−1/(wT)), which weigh exp(−l/T)."""
         adj = self.adj
         value = law.log_at(edge_lengths(adj)).exp()
         value = value.where(value > _LEAST, 0)  # beside the path of length 0, which weighs 1, it is nothing
-        return Adjacency(adj.crow, adj.col, value, transposed=adj._transposed)
+        return Walks(Adjacency(adj.crow, adj.col, value, transposed=adj._transposed), self.L)
 
     @staticmethod
-    def check_weights(weights: PathWeights) -> PowerLaw:
-        """The law itself, if there is one for every length."""
-        if not isinstance(weights, PowerLaw):
-            raise ValueError(
-                f"effective lengths need a law for every length, PowerLaw (weights='power-law'), got "
-                f"{type(weights).__name__} weights, which know whole numbers of steps alone"
-            )
-        if weights.log_temperature.dim():
-            raise ValueError(
-                "effective lengths take one temperature at a time, not one per trial: train them one after another"
-            )
-        return weights
+    def check_weights(weights: PathWeights) -> None:
+        _law(weights)
 
     def _check_edges(self) -> None:
         if not self.adj.is_positive:
@@ -173,9 +161,18 @@ class _Alike:
         return ones, torch.zeros_like(ones)
 
 
-def _shares(terms: CountedTerms, weights: Weighing) -> Tensor:
-    """The probability of each level at each node, (K, N) float64."""
-    return (weights.log().double().unsqueeze(1) + terms.counts().log).softmax(0)
+def _law(weights: PathWeights) -> PowerLaw:
+    """The law itself, if there is one for every length."""
+    if not isinstance(weights, PowerLaw):
+        raise ValueError(
+            f"effective lengths need a law for every length, PowerLaw (weights='power-law'), got "
+            f"{type(weights).__name__} weights, which know whole numbers of steps alone"
+        )
+    if weights.log_temperature.dim():
+        raise ValueError(
+            "effective lengths take one temperature at a time, not one a trial: train the trials one after another"
+        )
+    return weights
 
 
 def edge_lengths(adj: Adjacency) -> Tensor:

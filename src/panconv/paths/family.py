@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import torch
 from torch import Tensor
 
+from panconv.base.checks import kind_of
+from panconv.compute.series import Steps
 from panconv.graph import Adjacency
 from panconv.weights import PathWeights
 
@@ -38,8 +40,15 @@ class Weighing(Protocol):
 class Terms(Protocol):
     """The linear maps G(0), G(1) … G(L), or one for every level of length, applied."""
 
-    adj: Adjacency
-    num_nodes: int
+    @property
+    def adj(self) -> Adjacency: ...
+
+    @property
+    def num_nodes(self) -> int: ...
+
+    @property
+    def steps(self) -> Steps | None:
+        """The matrices that make each term of the one before, where it is a recurrence."""
 
     def terms(self, x: Tensor) -> Iterator[Tensor]:
         """G(0)x, G(1)x … G(L)x for x (N, …)."""
@@ -64,17 +73,51 @@ class CountedTerms(Terms, Protocol):
         """The twin whose terms are 2^−exponent G(n)x, for counts that leave the range of floating point."""
 
 
-class PathFamily(Protocol):
-    """Which paths are counted on a graph."""
+class PathFamily:
+    """Which paths are counted on a graph, and what goes with them. A family of your own is a subclass."""
 
     adj: Adjacency
     L: int
 
+    methods: ClassVar[tuple[int, ...] | None] = None  # that have a meaning for it; None for all
+    natural_weights: ClassVar[str | None] = None  # the kind taken where none are named; None for the method's own
+    counts_steps: ClassVar[bool] = True  # whether a length is a number of steps, 0 … L on any graph
+    # Whether on an undirected graph each node is reached by paths of every length, or by that of length 0 alone.
+    has_every_length: ClassVar[bool] = False
+
     def on(self, base: str) -> PathFamily:
         """The same family on another base of its graph."""
+        raise NotImplementedError
 
-    def ready(self, weights: PathWeights) -> tuple[CountedTerms, Weighing]:
+    def summands(self, weights: PathWeights) -> tuple[CountedTerms, Weighing]:
         """What is summed, and with what weights: asked for anew whenever the operator is applied."""
+        raise NotImplementedError
+
+    @staticmethod
+    def check_weights(weights: PathWeights) -> None:
+        """Refuses weights that the family cannot take."""
+
+    def mean_length(self, weights: PathWeights, share: Tensor) -> Tensor:
+        """⟨n⟩ᵢ, float64, where p(n; i) is `share`, (L+1, N[, S])."""
+        n = torch.arange(share.size(0), dtype=share.dtype, device=share.device)
+        return torch.tensordot(n, share, dims=1)
+
+    def mean_energy(self, weights: PathWeights, share: Tensor) -> Tensor:
+        """⟨E⟩ᵢ/T, float64."""
+        energy = -weights.log().double().unsqueeze(1)
+        # A length with w = 0 is never taken: 0 · ∞ is 0 here.
+        return (share * energy.masked_fill(energy == torch.inf, 0)).sum(0)
+
+    def mean_log_product(self, share: Tensor) -> Tensor | float:
+        """⟨log v⟩ᵢ, float64, where v is the product of a path's edge weights."""
+        raise NotImplementedError
+
+
+def checked_paths(paths: Any) -> PathFamily:
+    """The family of paths itself, if it is one."""
+    if not isinstance(paths, PathFamily):
+        raise TypeError(f"paths must be a family of paths, got {kind_of(paths)}: write MET(Walks(adj, L=2), …)")
+    return paths
 
 
 class Counts(NamedTuple):
@@ -90,7 +133,7 @@ class Counts(NamedTuple):
     span: float  # the largest B_n over the smallest above 0
     without_zeros: bool = False  # whether an edge of weight 0 is left out, as of paths that are formed: it is constant
 
-    def fit(self, dtype: torch.dtype) -> bool:
+    def held_by(self, dtype: torch.dtype) -> bool:
         """Whether the plain recurrence can be taken in a dtype."""
         return self.span <= WIDEST[dtype]
 
@@ -116,7 +159,7 @@ class Counts(NamedTuple):
 def counts_of(B: Tensor, ratio: Tensor | None = None, span: float | None = None) -> Counts:
     """The counts from B (L + 1, N), float64, which holds them."""
     counts = Counts(B, None, ratio, span_of(B) if span is None else span)
-    return counts if counts.fit(torch.float64) else counts.apart()
+    return counts if counts.held_by(torch.float64) else counts.apart()
 
 
 def span_of(B: Tensor) -> float:

@@ -19,7 +19,7 @@ from panconv.compute.spmm import spmm
 from panconv.graph import Adjacency
 from panconv.graph.csr import CSR, compress, narrow, order_by_column
 from panconv.graph.degrees import LARGEST, SMALLEST
-from panconv.paths.family import Counts, counts_of, identity
+from panconv.paths.family import Counts, PathFamily, counts_of, identity
 from panconv.weights import PathWeights
 
 _SAMPLE = 256  # receivers from which the size of the result is estimated
@@ -34,7 +34,7 @@ Entries = tuple[Tensor, Tensor, Tensor]
 Self = TypeVar("Self", bound="FormedPaths")
 
 
-class FormedPaths:
+class FormedPaths(PathFamily):
     """Base of the families that keep G(1) … G(L) as sparse matrices; a family says how paths grow.
 
     Args:
@@ -61,8 +61,8 @@ class FormedPaths:
         """The same paths, their weights multiplied along another base: A, A+I, Â …"""
         return type(self)(self.adj.base(base), self.L, self.memory_limit)
 
-    def ready(self, weights: PathWeights) -> tuple[FormedTerms, PathWeights]:
-        """What is summed, with what weights: G(n) itself, built where it was not yet."""
+    def summands(self, weights: PathWeights) -> tuple[FormedTerms, PathWeights]:
+        """G(n) itself, built where it was not yet."""
         return self.formed(), weights
 
     def terms(self, x: Tensor) -> Iterator[Tensor]:
@@ -82,6 +82,12 @@ class FormedPaths:
                 remedy = "edge weights that ask for a gradient have them built anew each time, which cannot be compiled"
             raise ValueError(f"{self.name} paths are built in eager mode: {remedy}")
         return self.adj.cached(key, self._build)
+
+    def mean_log_product(self, share: Tensor) -> Tensor:
+        raise ValueError(
+            "the entropy of shortest or self-avoiding paths is that of paths that weigh alike: use an unweighted "
+            "graph and a method on A (1, 2, 3 or 6), or walks"
+        )
 
     # ------------------------------------------------------------------ building
 
@@ -167,6 +173,8 @@ class FormedPaths:
 
 class FormedTerms:
     """G(1) … G(L) as matrices, applied."""
+
+    steps = None
 
     def __init__(self, adj: Adjacency, G: list[Adjacency], counts: Counts) -> None:
         self.adj, self.num_nodes, self.G, self._counts = adj, adj.num_nodes, G, counts

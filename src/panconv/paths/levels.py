@@ -29,6 +29,8 @@ class Levels:
         width: each edge's length is rounded to a multiple of it; None keeps the lengths as they are.
     """
 
+    steps = None
+
     def __init__(self, adj: Adjacency, L: int, width: float | None) -> None:
         self.adj, self.num_nodes = adj, adj.num_nodes
         value = torch.ones(adj.num_edges, device=adj.device) if adj.value is None else adj.value.detach()
@@ -117,6 +119,8 @@ class Levels:
 
 class _ScaledLevels:
     """The twin 2^−exponent G(l), counted in float64, for counts that float32 does not hold."""
+
+    steps = None
 
     def __init__(self, levels: Levels) -> None:
         self.adj, self.num_nodes, self._of = levels.adj, levels.num_nodes, levels

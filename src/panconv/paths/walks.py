@@ -13,11 +13,11 @@ from panconv.base.checks import checked_length
 from panconv.compute.spmm import spmm
 from panconv.graph import Adjacency
 from panconv.graph.csr import CSR
-from panconv.paths.family import WIDEST, Counts, counts_of, identity, span_of
+from panconv.paths.family import WIDEST, Counts, PathFamily, counts_of, identity, span_of
 from panconv.weights import PathWeights
 
 
-class Walks:
+class Walks(PathFamily):
     """All walks up to length L: G(n) = Aⁿ (eq. 5).
 
     Args:
@@ -31,6 +31,9 @@ class Walks:
             [2., 2., 2.]])
     """
 
+    has_every_length = True
+    varies = False  # one matrix for all steps
+
     def __init__(self, adj: Adjacency, L: int) -> None:
         self.adj = Adjacency.of(adj)
         self.L = checked_length(L)
@@ -40,9 +43,14 @@ class Walks:
         """The same walks on another base: A, A+I or Â."""
         return Walks(self.adj.base(base), self.L)
 
-    def ready(self, weights: PathWeights) -> tuple[Walks, PathWeights]:
-        """What is summed, and with what weights: nothing has to be built."""
+    def summands(self, weights: PathWeights) -> tuple[Walks, PathWeights]:
+        """Nothing has to be built."""
         return self, weights
+
+    @property
+    def steps(self) -> Walks:
+        """Itself: it is a recurrence."""
+        return self
 
     @property
     def unit(self) -> bool:
@@ -102,6 +110,10 @@ class Walks:
             total = total + share[n] * m.reshape(-1, *[1] * (total.dim() - 1))
         return total
 
+    def mean_log_product(self, share: Tensor) -> Tensor:
+        value = self.adj.operands(torch.float64)[0].value
+        return self.mean_along(share, value.where(value > 0, 1.0).log())
+
     def _count(self) -> Counts:
         ones = torch.ones(self.num_nodes, dtype=torch.float64, device=self.adj.device)
         if self.adj.is_signed:
@@ -156,6 +168,7 @@ class ScaledWalks:
     """
 
     unit = False
+    varies = True  # a matrix per step
 
     def __init__(self, walks: Walks, counts: Counts) -> None:
         self.adj, self.L, self.num_nodes = walks.adj, walks.L, walks.num_nodes
@@ -163,6 +176,10 @@ class ScaledWalks:
         # (L + 1, N) float64. 2^−∞ sends nothing; but what an edge of weight 0 would send on is part of its gradient.
         vanishing = walks.adj.is_tracked and not walks.adj.is_positive
         self._exponent = counts.exponent if vanishing else counts.exponent.where(counts.arrive, -torch.inf)
+
+    @property
+    def steps(self) -> ScaledWalks:
+        return self
 
     def terms(self, x: Tensor) -> Iterator[Tensor]:
         yield x

@@ -29,11 +29,11 @@ class _Kernels(NamedTuple):
 
     step: Callable[..., Tensor | None]
     sampled: Callable[..., Tensor]
-    paired: Callable[..., Tensor]
+    row_dots: Callable[..., Tensor]
     parts: Callable[..., tuple[Tensor, Tensor | None]]
 
 
-class Step(NamedTuple):
+class StepResult(NamedTuple):
     """What a step gave, None where it was not asked for."""
 
     out: Tensor | None  # (R, S·width)
@@ -47,7 +47,7 @@ def _triton() -> _Kernels | None:
         from panconv.compute.kernels import dots, gpu, parts
     except (ImportError, TypeError):  # no Triton, or one too old: torch's own products give the same, only slower
         return None
-    return _Kernels(gpu.step, dots.sampled, dots.paired, parts.parts)
+    return _Kernels(gpu.step, dots.sampled, dots.row_dots, parts.parts)
 
 
 def _gpu(x: Tensor) -> _Kernels | None:
@@ -81,28 +81,30 @@ def step(
     by_row: bool = True,  # of each row, or in all
     store: bool = True,
     trials: int = 1,
-) -> Step:
+) -> StepResult:
     """A product with what surrounds it."""
     R, width = crow.numel() - 1, x.size(1) // trials
     gpu = _gpu(x)
     if gpu is None:
-        return Step(*plain.step(crow, col, value, x, right, scale, y0, keep, base, hold, add, dot, by_row, trials))
+        return StepResult(
+            *plain.step(crow, col, value, x, right, scale, y0, keep, base, hold, add, dot, by_row, trials)
+        )
     x = x.contiguous()
     store = store or (dot is not None and trials > 1)
     out = torch.empty(R, x.size(1), dtype=x.dtype, device=x.device) if store else None
     running = base if base is None or hold is None else torch.empty_like(base, dtype=accurate(x))
     factors = {"right": right, "scale": scale, "keep": keep, "hold": hold, "add": add}
-    spread = {name: None if f is None else _spread(f, trials, x) for name, f in factors.items()}
+    spread = {name: None if f is None else _per_trial(f, trials, x) for name, f in factors.items()}
     dots = gpu.step(
         crow, col, value, x, width=width, out=out, y0=y0, running=running, base=base,
         dot=dot if trials == 1 else None, **spread,
     )  # fmt: skip
     if dot is not None and trials > 1:  # a tile holds columns of several trials
         assert out is not None
-        return Step(out, running, paired(out, dot, trials, by_row))
+        return StepResult(out, running, row_dots(out, dot, trials, by_row))
     if dots is not None:  # (tiles, R)
         dots = dots.sum(0).unsqueeze(1) if by_row else dots.view(-1, 1)
-    return Step(out, running, dots)
+    return StepResult(out, running, dots)
 
 
 def whole(
@@ -128,18 +130,18 @@ def whole(
     blocks = blocks_of(crow, col)
     if blocks is None:
         return None
-    own, outer, right = (None if f is None else _spread(f, trials, x) for f in (own, outer, right))
-    w = _spread(w.reshape(-1, trials), trials, x)
+    own, outer, right = (None if f is None else _per_trial(f, trials, x) for f in (own, outer, right))
+    w = _per_trial(w.reshape(-1, trials), trials, x)
     return gpu.parts(crow, col, value, blocks, x, w, own, outer, right, dot, trials)
 
 
-def paired(a: Tensor, b: Tensor, trials: int = 1, by_row: bool = True) -> Tensor:
+def row_dots(a: Tensor, b: Tensor, trials: int = 1, by_row: bool = True) -> Tensor:
     """<a, b> of each row and trial, (R, S), or in all, (1, S), for a and b (R, S·width)."""
     gpu = _gpu(a)
     if gpu is None:
-        return plain.paired(a, b, trials, by_row)
+        return plain.row_dots(a, b, trials, by_row)
     width = a.size(1) // trials
-    rows = gpu.paired(*(t.reshape(a.size(0) * trials, width) for t in (a, b))).reshape(a.size(0), trials)
+    rows = gpu.row_dots(*(t.reshape(a.size(0) * trials, width) for t in (a, b))).reshape(a.size(0), trials)
     return rows if by_row else rows.sum(0, keepdim=True)
 
 
@@ -160,7 +162,7 @@ def numbers(w: Tensor) -> Sequence[Factor]:
     return w[:, 0, 0].tolist()
 
 
-def _spread(factor: Factor, trials: int, x: Tensor) -> Tensor:
+def _per_trial(factor: Factor, trials: int, x: Tensor) -> Tensor:
     """A factor with a column for every trial, of the accuracy that sums are taken in."""
     dtype = accurate(x)
     if isinstance(factor, float):

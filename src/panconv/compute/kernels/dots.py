@@ -74,7 +74,7 @@ def sampled(crow: Tensor, col: Tensor, g: Tensor, x: Tensor) -> Tensor:
     return out.to(x.dtype)
 
 
-def paired(a: Tensor, b: Tensor) -> Tensor:
+def row_dots(a: Tensor, b: Tensor) -> Tensor:
     """<a[i], b[i]> for each row of (rows, K), (rows,)."""
     rows, K = a.shape
     out = torch.zeros(rows, dtype=accurate(a), device=a.device)

@@ -83,10 +83,10 @@ def step(
     running = base if base is None or hold is None else _times(base, hold, trials)
     if running is not None and add is not None:
         _plus_(running, add, out, trials)
-    return out, running, None if dot is None else paired(out, dot, trials, by_row)
+    return out, running, None if dot is None else row_dots(out, dot, trials, by_row)
 
 
-def paired(a: Tensor, b: Tensor, trials: int, by_row: bool) -> Tensor:
+def row_dots(a: Tensor, b: Tensor, trials: int, by_row: bool) -> Tensor:
     """<a, b> of each trial, (1, S), or of each row and trial, (R, S)."""
     pairs = zip(*(x.split(_rows_at_once(x)) for x in (a, b)), strict=True)
     if by_row:

@@ -1,0 +1,105 @@
+"""Which scaling a method comes to on a graph, and in which dtype it is taken: from a row of the table to a `Plan`."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+
+from panconv.base.tracing import may_look
+from panconv.graph import Adjacency
+from panconv.graph.degrees import UnscalableError
+from panconv.met.methods import METHODS, Method, check_compatible, check_paths
+from panconv.met.plan import Plan
+from panconv.met.scalings import (
+    Factors,
+    by_length,
+    by_length_roots,
+    by_partition,
+    by_partition_alike,
+    by_partition_roots,
+    outnumbered,
+    unscaled,
+    unscaled_apart,
+)
+from panconv.paths.family import WIDEST, Counts, PathFamily, Weighing
+from panconv.weights import PathWeights
+
+
+def planned(
+    paths: PathFamily, weights: PathWeights, rule: Method, dtype: torch.dtype, low_memory: bool = False
+) -> Plan:
+    """The operator as it is applied to features of a dtype, in a wider one where that one does not hold it.
+
+    Args:
+        paths: on the rule's base.
+    """
+    terms, weighing = paths.summands(weights)
+    counts = terms.counts() if rule.divides or _grows(paths) else None
+    if counts is not None and rule.divides and outnumbered(weighing, counts, rule.per_length is not None):
+        counts = counts.apart()
+    factors = _factors(paths, weighing, counts, rule, dtype)
+    if factors.wide or (counts is not None and not counts.held_by(dtype)) or _edges_need_more(paths.adj, factors):
+        dtype = torch.float64
+    alone, outer, right = (None if f is None else f.to(dtype) for f in (factors.alone, factors.outer, factors.right))
+    return Plan(
+        terms.scaled() if counts is not None and counts.exponent is not None else terms,
+        factors.left.to(dtype),
+        alone,
+        outer,
+        right,
+        right_varies=rule.per_length == "sym",
+        low_memory=low_memory,
+    )
+
+
+def _factors(paths: PathFamily, weights: Weighing, counts: Counts | None, rule: Method, dtype: torch.dtype) -> Factors:
+    """What stands before and behind each G(n): a row of the table of methods."""
+    adj = paths.adj
+    if adj.is_symmetric and not adj.is_signed and (weights.positive or rule.per_length):
+        dtype = torch.float64  # to judge the roots by: no entry of what they scale is beyond 1
+    if not rule.divides and counts is not None and counts.exponent is not None:
+        return unscaled_apart(weights, counts, adj)
+    if not rule.divides or counts is None:
+        return unscaled(weights)
+    if rule.per_length:
+        if rule.per_length == "row":
+            return by_length(weights, counts)
+        return by_length_roots(weights, counts, adj, dtype)
+    # On other graphs a path weight may be negligible at one node and all there is at another: each takes its own.
+    alike = adj.is_symmetric and not adj.is_signed and paths.has_every_length
+    if weights.positive and counts.exponent is None and alike:
+        return by_partition_alike(weights, counts, {"row": 1.0, "sym": 0.5}[rule.overall or "row"])
+    if rule.overall == "row":
+        return by_partition(weights, counts, adj)
+    return by_partition_roots(weights, counts, adj, dtype)
+
+
+def _grows(paths: PathFamily) -> bool:
+    """Whether Gⁿ may leave float32, as that of a normalised base does where weights are negative or one-way."""
+    return paths.L * math.log(max(paths.adj.growth, 1.0)) > math.log(WIDEST[torch.float32])
+
+
+def _edges_need_more(adj: Adjacency, factors: Factors) -> bool:
+    """Whether a path weighs so little that its share in the edges' gradient may be lost in float32.
+
+    That gradient is divided by edge weights, which may be small too.
+    """
+    return adj.is_tracked and may_look() and factors.least() < 1 / WIDEST[torch.float32]
+
+
+def refused(error: UnscalableError, paths: PathFamily, weights: PathWeights, method: int) -> ValueError:
+    """What to say where a method refuses a graph: why, and which methods take it, tried one by one."""
+    taking = []
+    for other, rule in METHODS.items():
+        try:
+            check_paths(other, paths)
+            check_compatible(other, weights)
+            planned(paths.on(rule.base), weights, rule, torch.float32)
+        except ValueError:
+            continue
+        taking.append(str(other))
+    remedy = "use positive edge weights and path weights; no method takes it as it is"
+    if taking:
+        remedy = f"use positive weights, or a method that takes it as it is ({', '.join(taking)})"
+    return ValueError(f"method {method} does not take this graph: {error}; {remedy}")
