@@ -170,7 +170,7 @@ def _law(weights: PathWeights) -> PowerLaw:
         )
     if weights.log_temperature.dim():
         raise ValueError(
-            "effective lengths take one temperature at a time, not one a trial: train the trials one after another"
+            "effective lengths take one temperature at a time, not one per trial: train them one after another"
         )
     return weights
 
