@@ -6,8 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich import box
-from rich.table import Table
 
 from panconv.cli.common import (
     LONGEST,
@@ -26,13 +24,15 @@ from panconv.cli.common import (
     whole_numbers,
     write_json,
 )
+from panconv.cli.options import Device, Epochs, Graph, Length, Method, json_of, plot_of
+from panconv.cli.tables import table
 
 if TYPE_CHECKING:
     from panconv.records.ranking import Point
 
 
 def grid(
-    graph: Annotated[str, typer.Argument(metavar="GRAPH", help="cora, citeseer, pubmed, or a folder.")],
+    graph: Graph,
     values: Annotated[str, typer.Option(metavar="V,V,...", help="What each k(n) may be.")] = "0,0.5,1,2",
     tie: Annotated[
         str | None, typer.Option(metavar="N,N", help="Lengths that share one k, such as 1,2 for k(1) = k(2).")
@@ -42,17 +42,17 @@ def grid(
         str | None, typer.Option(metavar="T,T,...", help="Power laws exp(-n^alpha/T) in place of --values.")
     ] = None,
     alphas: Annotated[str, typer.Option(metavar="A,A,...", help="The exponents of the power laws.")] = "1",
-    method: Annotated[int, typer.Option(help="The method: the paper's 1 to 7, or 8, 9 on the generic walk.")] = 5,
-    L: Annotated[int, typer.Option("--L", help="The longest path.")] = 2,
+    method: Method = 5,
+    L: Length = 2,
     trials: Annotated[int, typer.Option(help="Trainings of each point.")] = 5,
     seed: Annotated[int, typer.Option(help="The first trial's seed.")] = 0,
-    epochs: Annotated[int | None, typer.Option(help="At most so many epochs.")] = None,
+    epochs: Epochs = None,
     results: Annotated[Path, typer.Option(metavar="DIR", help="Where the record of each training goes.")] = Path(
         "results"
     ),
-    device: Annotated[str, typer.Option(metavar="cpu|cuda", help="Where to train.")] = "cpu",
-    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Save a heat map (png, svg, pdf).")] = None,
-    json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write all points as JSON.")] = None,
+    device: Device = "cpu",
+    plot: Annotated[Path | None, plot_of("a heat map")] = None,
+    json_file: Annotated[Path | None, json_of("all points")] = None,
 ) -> None:
     """Search a grid of fixed k(n), all points and trials side by side, by validation accuracy alone.
 
@@ -115,10 +115,8 @@ def _show(found: list[Point], name: str, trials: int) -> None:
     from panconv.weights import in_words
 
     heading = f"{name}: the best of {len(found)} points by validation accuracy, {trials} trials each"
-    table = Table(box=box.SIMPLE_HEAD, title=heading, title_justify="left")
-    for column in ("k(n)", "val. (%)", "val. loss"):
-        table.add_column(column, justify="left" if column == "k(n)" else "right", no_wrap=True)
+    rows = table(("k(n)", "val. (%)", "val. loss"), heading)
     for point in found[:10]:
         accuracy = f"{100 * point.val_accuracy:.2f} ± {100 * point.std:.2f}"
-        table.add_row(in_words(point.weights), accuracy, f"{point.val_loss:.4f}")
-    out.print(table)
+        rows.add_row(in_words(point.weights), accuracy, f"{point.val_loss:.4f}")
+    out.print(rows)

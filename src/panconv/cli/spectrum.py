@@ -6,9 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich import box
 from rich.progress import BarColumn, Progress, TimeElapsedColumn
-from rich.table import Table
 
 from panconv.cli.common import (
     LONGEST,
@@ -26,22 +24,24 @@ from panconv.cli.common import (
     words,
     write_json,
 )
+from panconv.cli.options import Graph, Length, json_of, plot_of
+from panconv.cli.tables import table
 
 if TYPE_CHECKING:
     from panconv.paper.studies.spectrum import Spectrum
 
 
 def spectrum(
-    graph: Annotated[str, typer.Argument(metavar="GRAPH", help="cora, citeseer, pubmed, or a folder.")],
+    graph: Graph,
     method: Annotated[int, typer.Option(help="The method: any but 3 and 4.")] = 2,
-    L: Annotated[int, typer.Option("--L", help="The longest path.")] = 2,
+    L: Length = 2,
     k: Annotated[
         str | None, typer.Option("--k", metavar="K,K,...", help="The L+1 path weights; ones if left out.")
     ] = None,
     starts: Annotated[int, typer.Option(help="Random starts of the density of a large graph.")] = 32,
     device: Annotated[str, typer.Option(metavar="cpu|cuda", help="Where to compute.")] = "cpu",
-    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Save the two spectra (png, svg, pdf).")] = None,
-    json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write all values as JSON.")] = None,
+    plot: Annotated[Path | None, plot_of("the two spectra")] = None,
+    json_file: Annotated[Path | None, json_of("all values")] = None,
 ) -> None:
     """The spectrum of M beside that of the normalised Laplacian.
 
@@ -85,11 +85,7 @@ def spectrum(
 
 
 def _show(found: list[Spectrum], heading: str) -> None:
-    table = Table(box=box.SIMPLE_HEAD, title=heading, title_justify="left")
-    table.add_column("", no_wrap=True)
-    for each in found:
-        table.add_column(each.name, justify="right")
-    rows = {
+    labels = {
         "largest": "largest eigenvalue",
         "smallest": "smallest",
         "mean": "mean",
@@ -99,9 +95,10 @@ def _show(found: list[Spectrum], heading: str) -> None:
         "near_zero": "share within 0.01 of 0",
     }
     all_numbers = [each.numbers() for each in found]
-    for key, label in rows.items():
-        table.add_row(label, *(_cell(key, each) for each in all_numbers))
-    out.print(table)
+    rows = table(["", *(each.name for each in found)], heading)
+    for key, label in labels.items():
+        rows.add_row(label, *(_cell(key, each) for each in all_numbers))
+    out.print(rows)
     if not all(each.exact for each in found):
         out.print("mean, smallest and shares: from the density, by stochastic Lanczos quadrature")
 

@@ -27,6 +27,7 @@ from panconv.cli.common import (
     whole_numbers,
     write_json,
 )
+from panconv.cli.options import Device, Epochs, Exponent, Graph, Plot, json_of
 
 if TYPE_CHECKING:
     from panconv.paper.studies.landings import Landing
@@ -34,21 +35,21 @@ if TYPE_CHECKING:
 
 
 def temperature(
-    graph: Annotated[str, typer.Argument(metavar="GRAPH", help="cora, citeseer, pubmed, or a folder.")],
+    graph: Graph,
     temperatures: Annotated[
         str, typer.Option(metavar="T,T,...", help="Temperatures: 0 is the MLP, inf the limit.")
     ] = "0,0.1,0.2,0.3,0.5,1,2,5,20,inf",
     lengths: Annotated[str, typer.Option("--L", metavar="L,L,...", help="The longest paths.")] = "1,2,3,4,5,6,7,8,9,10",
-    alpha: Annotated[float, typer.Option(help="E(n) = n^alpha, at least 1.")] = 1.0,
+    alpha: Exponent = 1.0,
     method: Annotated[int, typer.Option(help="The method; 1, 2 and 7 divide by Z.")] = 2,
     trials: Annotated[int, typer.Option(help="Trainings of each point, side by side.")] = 10,
-    epochs: Annotated[int | None, typer.Option(help="At most so many epochs.")] = None,
+    epochs: Epochs = None,
     results: Annotated[
         Path, typer.Option("--out", metavar="DIR", help="Where the record of each training goes.")
     ] = Path("results"),
-    device: Annotated[str, typer.Option(metavar="cpu|cuda", help="Where to train.")] = "cpu",
-    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Save a plot (png, svg, pdf).")] = None,
-    json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write all points as JSON.")] = None,
+    device: Device = "cpu",
+    plot: Plot = None,
+    json_file: Annotated[Path | None, json_of("all points")] = None,
 ) -> None:
     """Accuracy against temperature, from an MLP (T = 0) to every path alike (T = inf); and where a trained T lands.
 

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich import box
-from rich.table import Table
 
 from panconv.cli.common import LONGEST, canonical, check_count, check_outputs, drawn, out, say, title, write_json
+from panconv.cli.options import Exponent, Graph, Length, Plot, json_of
+from panconv.cli.tables import table
 
 QUANTITIES = {
     "log_partition": "log Z",
@@ -20,14 +20,14 @@ QUANTITIES = {
 
 
 def thermodynamics(
-    graph: Annotated[str, typer.Argument(metavar="GRAPH", help="cora, citeseer, pubmed, or a folder.")],
+    graph: Graph,
     temperature: Annotated[float, typer.Option(help="T in exp(-n^alpha/T), positive.")] = 1.0,
-    alpha: Annotated[float, typer.Option(help="E(n) = n^alpha, at least 1.")] = 1.0,
-    L: Annotated[int, typer.Option("--L", help="The longest path.")] = 5,
+    alpha: Exponent = 1.0,
+    L: Length = 5,
     method: Annotated[int, typer.Option(help="The method, whose base's paths are counted.")] = 1,
     paths: Annotated[str, typer.Option(help="walks, shortest or self_avoiding.")] = "walks",
-    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Save a plot (png, svg, pdf).")] = None,
-    json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write every node as JSON.")] = None,
+    plot: Plot = None,
+    json_file: Annotated[Path | None, json_of("every node")] = None,
 ) -> None:
     """The thermodynamics of a graph: Z, mean path length, path entropy and free energy of every node.
 
@@ -56,13 +56,11 @@ def thermodynamics(
     found = {key: getattr(M, key).double() for key in QUANTITIES}
     heading = f"{title(name)}: {paths} up to L = {L} on the base of method {method}, exp(-n^{alpha:g}/{temperature:g})"
     out.print(f"\n{heading}, {data.num_nodes} nodes")
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    for column in ("", "least", "median", "mean", "most"):
-        table.add_column(column, justify="left" if not column else "right", no_wrap=True)
+    rows = table(("", "least", "median", "mean", "most"), padding=(0, 1, 0, 0))
     for key, words in QUANTITIES.items():
         values = found[key]
-        table.add_row(words, *(f"{float(v):.3f}" for v in (values.min(), values.median(), values.mean(), values.max())))
-    out.print(table)
+        rows.add_row(words, *(f"{float(v):.3f}" for v in (values.min(), values.median(), values.mean(), values.max())))
+    out.print(rows)
     mean = M.shares().mean(1).tolist()
     shares = ", ".join(f"k({n}) {k:.3f}" for n, k in enumerate(mean) if k >= 5e-4 or len(mean) <= 8)
     out.print(f"shares of the lengths, mean over the nodes: {shares}")

@@ -12,8 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich import box
-from rich.table import Table
 
 from panconv.cli.common import (
     LONGEST,
@@ -32,6 +30,8 @@ from panconv.cli.common import (
     title,
     write_json,
 )
+from panconv.cli.options import Device, Epochs, Method, Seed, json_of, plot_of
+from panconv.cli.tables import table
 
 if TYPE_CHECKING:
     from panconv.records.runs import Run
@@ -46,13 +46,11 @@ def data(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = 
     if as_json:
         print(json.dumps({name: asdict(card) for name, card in DATASETS.items()}, indent=2))
         return
-    table = Table(box=box.SIMPLE_HEAD, title="Built-in graphs", title_justify="left")
-    for column in ("name", "nodes", "edges", "features", "classes", "train / val / test"):
-        table.add_column(column, justify="left" if column == "name" else "right")
+    rows = table(("name", "nodes", "edges", "features", "classes", "train / val / test"), "Built-in graphs")
     for name, card in DATASETS.items():
         figures = [f"{n:,}" for n in (card.nodes, card.edges, card.features, card.classes)]
-        table.add_row(name, *figures, " / ".join(f"{n:,}" for n in card.split))
-    out.print(table)
+        rows.add_row(name, *figures, " / ".join(f"{n:,}" for n in card.split))
+    out.print(rows)
 
 
 def train(
@@ -63,27 +61,27 @@ def train(
             help="cora, citeseer, pubmed, or a folder of Planetoid files (FOLDER/NAME if several).",
         ),
     ],
-    method: Annotated[int, typer.Option(help="The method: the paper's 1 to 7, or 8, 9 on the generic walk.")] = 5,
+    method: Method = 5,
     weights: Annotated[
         str | None, typer.Option(metavar="|".join(KINDS), help="The path weights; left out, the method's own kind.")
     ] = None,
     k: Annotated[str | None, typer.Option(metavar="K0,K1,...", help="Fixed path weights, L+1 numbers.")] = None,
     L: Annotated[int | None, typer.Option("--L", help="The longest path; 2, or as many as --k has.")] = None,
     trials: Annotated[int, typer.Option(help="Trainings side by side, each with a seed of its own.")] = 10,
-    seed: Annotated[int, typer.Option(help="The first trial's seed; the next ones count up.")] = 0,
-    epochs: Annotated[int | None, typer.Option(help="At most so many epochs.")] = None,
+    seed: Seed = 0,
+    epochs: Epochs = None,
     patience: Annotated[int | None, typer.Option(help="Epochs without a lower validation loss.")] = None,
     hidden: Annotated[int | None, typer.Option(help="Width of the hidden layer.")] = None,
     dropout: Annotated[float | None, typer.Option(help="Dropout on the input and the hidden layer.")] = None,
     lr: Annotated[float | None, typer.Option(help="Learning rate of Adam.")] = None,
     weight_decay: Annotated[float | None, typer.Option(help="Weight decay of the first layer's matrix.")] = None,
-    device: Annotated[str, typer.Option(metavar="cpu|cuda", help="Where to train.")] = "cpu",
-    json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the results as JSON.")] = None,
+    device: Device = "cpu",
+    json_file: Annotated[Path | None, json_of("the results")] = None,
     save: Annotated[
         Path | None,
         typer.Option(metavar="DIR|FILE", help="Save the model of the lowest val. loss: a folder, or x.safetensors."),
     ] = None,
-    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Save the learning curves (png, svg, pdf).")] = None,
+    plot: Annotated[Path | None, plot_of("the learning curves")] = None,
     results: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Add the record of each training to a folder, for the report.")
     ] = None,
@@ -237,10 +235,7 @@ def _show(records: list[dict[str, Any]]) -> None:
     one = records[0]
     trials = len(one["seeds"])
     name = f"PAN, method {one['method']}, {one['weights']} weights, L = {one['L']}: {trials} trial{'s' * (trials > 1)}"
-    table = Table(box=box.SIMPLE_HEAD, title=name, title_justify="left", caption_justify="left")
-    table.add_column("graph", no_wrap=True)
-    for column in ("test (%)", "paper", "diff.", "val. (%)", "k(n) by layer", "time"):
-        table.add_column(column, justify="right", no_wrap=True)
+    rows = table(("graph", "test (%)", "paper", "diff.", "val. (%)", "k(n) by layer", "time"), name)
     for r in records:
         spread = "" if r["std"] is None else f" ± {r['std']:.1f}"
         paper = "-" if r["paper"] is None else f"{r['paper']:.1f}"
@@ -249,7 +244,7 @@ def _show(records: list[dict[str, Any]]) -> None:
         validation = sum(known) / len(known)  # one is known: else there was no model
         shown = 4 if r["L"] < 4 else 3
         k = "\n".join(" ".join(f"{w:.2f}" for w in ws[:shown]) + " …" * (r["L"] >= 4) for ws in r["path_weights"])
-        table.add_row(
+        rows.add_row(
             title(r["dataset"]),
             bold(f"{r['mean']:.1f}", spread),
             paper,
@@ -258,4 +253,4 @@ def _show(records: list[dict[str, Any]]) -> None:
             k,
             f"{r['seconds']:.0f} s",
         )
-    out.print(table)
+    out.print(rows)

@@ -6,16 +6,13 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich import box
 from rich.progress import track
-from rich.table import Table
 
 from panconv.cli.common import canonical, check_count, check_outputs, console, drawn, out, say, title, write_json
+from panconv.cli.options import Graph, Plot, Seed, json_of
+from panconv.cli.tables import table
 
-Graph = Annotated[str, typer.Argument(metavar="GRAPH", help="cora, citeseer, pubmed, or a folder.")]
-Seed = Annotated[int, typer.Option(help="The first trial's seed; the next ones count up.")]
-Json = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the figures as JSON.")]
-Plot = Annotated[Path | None, typer.Option(metavar="FILE", help="Save a plot (png, svg, pdf).")]
+Json = Annotated[Path | None, json_of("the figures")]
 
 
 def links(
@@ -54,10 +51,10 @@ def links(
     heading = f"{title(name)}: AUC, {100 * fraction:g} % of the links taken out, {trials} trials (Σ: superposed)"
     columns = {"generic": "generic", "generic, superposed": "generic Σ"}
     columns |= {"maximal-entropy": "max. entropy", "maximal-entropy, superposed": "max. entropy Σ"}
-    table = _table(heading, ["t", *columns.values()])
+    rows = table(["t", *columns.values()], heading)
     for t in range(steps):
-        table.add_row(str(t + 1), *(_cell(curves[key][t]) for key in columns))
-    out.print(table)
+        rows.add_row(str(t + 1), *(_cell(curves[key][t]) for key in columns))
+    out.print(rows)
     out.print(f"common neighbours: {_cell(curves[BASELINE][0])}")
     if plot is not None:
         links_figure(rounds, f"{drawn(name)}: link prediction, {trials} splits", plot)
@@ -101,15 +98,14 @@ def communities(
     figures = summary(rounds)
     figures["classes"] = {field: (value, 0.0) for field, value in score(part, part.y)._asdict().items()}
     share = f"the largest component, {part.adj.num_nodes:,} of {data.num_nodes:,} nodes"
-    table = _table(
-        f"{title(name)}: {k} communities of {share}; {trials} trials", ["", "modularity", "NMI", "largest (%)"]
-    )
+    heading = f"{title(name)}: {k} communities of {share}; {trials} trials"
+    rows = table(["", "modularity", "NMI", "largest (%)"], heading)
     for kind, of in figures.items():
         (mean, deviation), exact = of["largest"], kind == "classes"
         cells = [of["modularity"], of["nmi"], (100 * mean, 100 * deviation)]
         digits = (3, 3, 1)
-        table.add_row(kind, *(_cell(each, n, exact) for each, n in zip(cells, digits, strict=True)))
-    out.print(table)
+        rows.add_row(kind, *(_cell(each, n, exact) for each, n in zip(cells, digits, strict=True)))
+    out.print(rows)
     if plot is not None:
         communities_figure(figures, f"{drawn(name)}: {k} communities, {trials} trials", plot)
         say("plot", plot)
@@ -121,13 +117,6 @@ def _check(trials: int, seed: int, plot: Path | None, json_file: Path | None) ->
     check_count(trials, "--trials")
     check_count(seed, "--seed", 0, 2**32 - 1)
     check_outputs(plot, json_file)
-
-
-def _table(heading: str, columns: list[str]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, title=heading, title_justify="left")
-    for number, column in enumerate(columns):
-        table.add_column(column, justify="right" if number else "left", no_wrap=True)
-    return table
 
 
 def _cell(value: tuple[float, float], digits: int = 3, exact: bool = False) -> str:

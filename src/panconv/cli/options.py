@@ -1,0 +1,27 @@
+"""The options that several commands have: their names and what the help says of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+Graph = Annotated[str, typer.Argument(metavar="GRAPH", help="cora, citeseer, pubmed, or a folder.")]
+Method = Annotated[int, typer.Option(help="The method: the paper's 1 to 7, or 8, 9 on the generic walk.")]
+Length = Annotated[int, typer.Option("--L", help="The longest path.")]
+Exponent = Annotated[float, typer.Option(help="E(n) = n^alpha, at least 1.")]
+Seed = Annotated[int, typer.Option(help="The first trial's seed; the next ones count up.")]
+Epochs = Annotated[int | None, typer.Option(help="At most so many epochs.")]
+Device = Annotated[str, typer.Option(metavar="cpu|cuda", help="Where to train.")]
+Plot = Annotated[Path | None, typer.Option(metavar="FILE", help="Save a plot (png, svg, pdf).")]
+
+
+def plot_of(what: str) -> Any:
+    """The option --plot where the picture has a name."""
+    return typer.Option(metavar="FILE", help=f"Save {what} (png, svg, pdf).")
+
+
+def json_of(what: str) -> Any:
+    """The option --json, for machines."""
+    return typer.Option("--json", metavar="FILE", help=f"Write {what} as JSON.")
