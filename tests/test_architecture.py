@@ -49,6 +49,7 @@ COVERED = {
     "met/plan": "met/test_operator",
     "met/planning": "met/test_extremes",
     "met/scalings": "met/test_extremes",
+    "nn/on_paths": "nn/test_pan_conv",
     "paper/figures": "paper/figures",
     "paper/published": "paper/tables",
     "paper/report": "paper/report",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import math
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -16,7 +15,7 @@ from panconv.base.autodiff import is_tracked, is_transforming
 from panconv.base.checks import checked_device, checked_dtype
 from panconv.graph.bases import BASES
 from panconv.graph.csr import CSR, compress, narrow, order_by_column, rows_of, weak_components
-from panconv.graph.degrees import checked_bounds
+from panconv.graph.degrees import Facts, checked_facts
 from panconv.graph.reading import (
     check_entries,
     checked_edges,
@@ -28,6 +27,7 @@ from panconv.graph.reading import (
 )
 
 T = TypeVar("T")
+_NOTHING_KNOWN = Facts()
 _KEPT = 8  # of what follows from a graph and a setting, such as the counts up to an L: the last of each kind
 
 
@@ -52,24 +52,15 @@ class Adjacency:
         value: Tensor | None,  # (nnz,); None stands for ones
         *,
         transposed: tuple[Tensor, Tensor, Tensor] | None,  # crow, col, permutation of values; None if A = Aᵀ
-        left: Tensor | None = None,  # (N,) float64: the matrix is diag(left) · values · diag(right)
-        right: Tensor | None = None,
-        magnitude: Tensor | None = None,  # (nnz,) what |values| were before A+I added to them, where they are signed
+        sides: tuple[Tensor | None, Tensor | None] = (None, None),  # (N,): diag(left) · values · diag(right)
         entry_of_edge: Tensor | None = None,  # (E,) where each edge given at the start went, for `reweight`
-        num_self_loops: int = 0,
-        growth: float = math.inf,  # bounds on the row sums of one step,
-        decay: float = 0.0,  # and on the smallest entry; both only hasten a decision, never change a result
-        signed: bool = False,
-        positive: bool = True,
+        facts: Facts = _NOTHING_KNOWN,
     ) -> None:
-        self.crow, self.col, self.value, self.left, self.right = crow, col, value, left, right
+        self.crow, self.col, self.value, (self.left, self.right) = crow, col, value, sides
         self.num_nodes = crow.numel() - 1
         self.is_symmetric = transposed is None
-        self.is_signed, self.is_positive = signed, positive  # a weight < 0; no weight ≤ 0
-        self.growth, self.decay = growth, decay
-        self._transposed, self._magnitude = transposed, magnitude
-        self._entry_of_edge = entry_of_edge
-        self.num_self_loops = num_self_loops
+        self.growth, self.decay, self.is_signed, self.is_positive, self.num_self_loops, self._magnitude = facts
+        self._transposed, self._entry_of_edge = transposed, entry_of_edge
         self._cache: dict[Any, Any] = {}
         # Whether a derivative may be asked for in the values, by reverse mode, forward mode or a transform.
         self.is_tracked = value is not None and not torch.compiler.is_compiling() and is_tracked(value)
@@ -113,7 +104,8 @@ class Adjacency:
             crow, col = narrow(compress(row, num_nodes), bound), narrow(col, bound)
             transposed, loops = order_by_column(crow, col, num_nodes), int((row == col).sum())
             given = None if edge_weight is None else narrow(entry, bound)
-            pattern = Adjacency(crow, col, None, transposed=transposed, entry_of_edge=given, num_self_loops=loops)
+            facts = Facts(num_self_loops=loops)
+            pattern = Adjacency(crow, col, None, transposed=transposed, entry_of_edge=given, facts=facts)
             return pattern.with_values(None) if edge_weight is None else pattern.reweight(edge_weight)
 
     @staticmethod
@@ -135,11 +127,11 @@ class Adjacency:
         transposed = self.by_column()
         crow_t, col_t, perm = transposed
         symmetric = torch.equal(self.crow, crow_t) and torch.equal(self.col, col_t)
-        signed, positive, decay, growth = False, True, 1.0, 0.0
+        facts = Facts(growth=0.0, decay=1.0)
         if value is not None and is_tracked(value):
             value = value.double()  # what comes back along several ways is added before it is rounded
         if value is None:
-            growth = float(self.crow.diff().max()) if self.num_nodes else 0.0
+            facts = facts._replace(growth=float(self.crow.diff().max()) if self.num_nodes else 0.0)
         elif self.num_edges:
             # A weight that is trained moves off the diagonal mirror: its gradient needs the true transpose.
             symmetric = symmetric and not is_tracked(value)
@@ -147,18 +139,14 @@ class Adjacency:
                 # A normalisation that was computed edge by edge differs both ways by rounding, and means nothing by it.
                 symmetric = torch.allclose(value, value[perm], rtol=8 * torch.finfo(value.dtype).eps, atol=0.0)
                 value = value / 2 + value[perm] / 2 if symmetric else value
-            growth, decay, signed, positive = checked_bounds(value.detach(), self.row, self.num_nodes)
+            facts = checked_facts(value.detach(), self.row, self.num_nodes)
         return Adjacency(
             self.crow,
             self.col,
             value,
             transposed=None if symmetric else transposed,
             entry_of_edge=self._entry_of_edge,
-            num_self_loops=self.num_self_loops,
-            growth=growth,
-            decay=decay,
-            signed=signed,
-            positive=positive,
+            facts=facts._replace(num_self_loops=self.num_self_loops),
         )
 
     # ------------------------------------------------------------------ looking at it
@@ -235,7 +223,7 @@ class Adjacency:
             assert self.value is not None
             value = self.value.detach().abs() if self._magnitude is None else self._magnitude
             left, right = (None if f is None else f.detach() for f in (self.left, self.right))
-            return Adjacency(self.crow, self.col, value, transposed=self._transposed, left=left, right=right)
+            return Adjacency(self.crow, self.col, value, transposed=self._transposed, sides=(left, right))
 
         return self.cached("absolute", make)
 

@@ -9,7 +9,7 @@ import torch
 
 from panconv.base.tracing import may_look
 from panconv.graph.csr import compress, narrow, order_by_column
-from panconv.graph.degrees import inverse_degrees
+from panconv.graph.degrees import Facts, inverse_degrees
 
 if TYPE_CHECKING:
     from panconv.graph.adjacency import Adjacency
@@ -34,11 +34,7 @@ def with_self_loops(adj: Adjacency) -> Adjacency:
     return type(adj)(
         *(crow, col, value),
         transposed=None if adj.is_symmetric else order_by_column(crow, col, N),
-        magnitude=magnitude,
-        num_self_loops=N,
-        signed=adj.is_signed,
-        growth=adj.growth + 1,
-        decay=min(adj.decay, 1.0),
+        facts=Facts(adj.growth + 1, min(adj.decay, 1.0), adj.is_signed, num_self_loops=N, magnitude=magnitude),
     )
 
 
@@ -46,19 +42,14 @@ def over_degrees(adj: Adjacency, how: str, name: str) -> Adjacency:
     """The matrix divided by its row sums: on the left ("row"), or by their roots on both sides ("sym")."""
     bulk = adj.absolute().row_sums() if adj.is_signed else None
     inverse = inverse_degrees(adj.row_sums(), bulk, -1.0 if how == "row" else -0.5, name)
+    # Its n-th power is D^½ Pⁿ D^−½, or Pⁿ, with P stochastic: row sums neither grow nor vanish, whatever n; but on a
+    # directed graph without loops a walk may come to nodes that nothing reaches.
+    decay = 1.0 if adj.is_symmetric or name == "A+I" else adj.decay / max(adj.growth, 1.0)
     made = type(adj)(
         *(adj.crow, adj.col, adj.value),
         transposed=adj.by_column() if how == "row" else adj._transposed,
-        left=inverse,
-        right=inverse if how == "sym" else None,
-        num_self_loops=adj.num_self_loops,
-        # Its n-th power is D^½ Pⁿ D^−½, or Pⁿ, with P stochastic: row sums neither grow nor vanish, whatever n; but on
-        # a directed graph without loops a walk may come to nodes that nothing reaches.
-        growth=1.0,
-        decay=1.0 if adj.is_symmetric or name == "A+I" else adj.decay / max(adj.growth, 1.0),
-        signed=adj.is_signed,
-        positive=adj.is_positive,
-        magnitude=adj._magnitude,
+        sides=(inverse, inverse if how == "sym" else None),
+        facts=Facts(1.0, decay, adj.is_signed, adj.is_positive, adj.num_self_loops, adj._magnitude),
     )
     if (adj.is_signed or (how == "sym" and not adj.is_symmetric)) and adj.num_nodes and may_look():
         made.growth = float(made.absolute().row_sums().max())  # negative or one-way weights can grow

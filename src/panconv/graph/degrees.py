@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from typing import NamedTuple
+
 import torch
 from torch import Tensor
 
@@ -38,8 +41,19 @@ def inverse(v: Tensor, power: float, zero: Tensor | None = None) -> Tensor:
     return root.masked_fill(zero, 0)
 
 
-def checked_bounds(value: Tensor, row: Tensor, N: int) -> tuple[float, float, bool, bool]:
-    """The largest row sum and the smallest entry, signs aside; whether one is negative; whether all are positive.
+class Facts(NamedTuple):
+    """What is known of a graph's values. Growth and decay only hasten a decision, and never change a result."""
+
+    growth: float = math.inf  # at least the largest row sum of one step, signs aside
+    decay: float = 0.0  # at most the smallest entry that is not 0, signs aside
+    signed: bool = False  # whether a weight is < 0
+    positive: bool = True  # whether none is ≤ 0
+    num_self_loops: int = 0
+    magnitude: Tensor | None = None  # (nnz,) what |values| were before A+I added to them, where they are signed
+
+
+def checked_facts(value: Tensor, row: Tensor, N: int) -> Facts:
+    """The facts of the values of a graph.
 
     Refuses those so large or small that float64 would not hold what divides by them.
     """
@@ -53,7 +67,7 @@ def checked_bounds(value: Tensor, row: Tensor, N: int) -> tuple[float, float, bo
             f"edge_weight {which}: multiply all weights by a common factor, so that each sum is at most {LARGEST:g} "
             f"and each weight that is not 0 at least {SMALLEST:g}"
         )
-    return known[0], known[1], bool(known[2]), bool(known[3])
+    return Facts(known[0], known[1], bool(known[2]), bool(known[3]))
 
 
 def _check(degree: Tensor, bulk: Tensor, name: str) -> None:

@@ -10,20 +10,18 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.nn.inits import zeros
 
-from panconv.base.checks import as_integer, checked_count, checked_length, checked_seed, checked_width, shown
+from panconv.base.checks import as_integer, checked_count, checked_seed, checked_width, shown
 from panconv.base.random import keys, uniform
 from panconv.compute.features import SparseRows
 from panconv.graph import Adjacency
-from panconv.graph.prepared import PreparedGraph
 from panconv.met import MET
-from panconv.met.methods import check_compatible, check_one_trial, check_paths, check_similar, natural_weights
+from panconv.met.methods import check_one_trial, check_similar
 from panconv.nn.linear import Linear
-from panconv.paths import family_of, paths_from
+from panconv.nn.on_paths import OnPaths
 from panconv.spectral import Ritz, ritz
-from panconv.weights import weights_from
 
 
-class LanczosConv(nn.Module):
+class LanczosConv(OnPaths):
     r"""The layer of LanczosNet (Liao et al., "LanczosNet: Multi-Scale Deep Graph Convolutional Networks", 2019) on the
     symmetrically normalised MET matrix, as Section 3 of the paper suggests
 
@@ -78,11 +76,7 @@ class LanczosConv(nn.Module):
         super().__init__()
         checked_width(in_channels)
         check_similar(method)
-        self.L, self.method, self.paths = checked_length(L), method, paths
-        check_paths(method, family_of(paths))
-        kind = natural_weights(method, family_of(paths)) if weights is None else weights
-        self.weights = weights_from(kind, self.L)
-        check_compatible(method, self.weights)
+        self.specify(L, method, weights, paths)
         check_one_trial(self.weights)
         self.steps, self.seed = checked_count(steps, "steps"), checked_seed(seed)
         self.short, self.long = _scales(short, "short"), _scales(long, "long")
@@ -95,7 +89,6 @@ class LanczosConv(nn.Module):
             E, width = len(self.long), checked_count(hidden, "hidden")
             self.filter = nn.Sequential(nn.Linear(E, width), nn.ReLU(), nn.Linear(width, E))
         self.bias = nn.Parameter(torch.zeros(out_channels)) if bias else None
-        self._prepared = PreparedGraph()
 
     def reset_parameters(self) -> None:
         self.lin.reset_parameters()
@@ -109,7 +102,7 @@ class LanczosConv(nn.Module):
         """x through the layer, on an ``edge_index``, an `Adjacency`, or anything an `Adjacency` is made from."""
         x = self.lin.checked(x)
         adj = self._prepared(edge_index, edge_weight, x.shape[0])
-        M = MET(paths_from(self.paths)(adj, self.L), self.weights, self.method).similar()[0]
+        M = self.met(adj).similar()[0]
         parts = self.lin(x).unflatten(-1, (-1, self.out_channels)).unbind(-2)  # X W for each scale
         out = torch.zeros_like(parts[0])
         if self.short:

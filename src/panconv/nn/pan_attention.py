@@ -9,16 +9,15 @@ from torch import Tensor, nn
 from torch_geometric.nn.inits import zeros
 
 from panconv.base.checks import checked_count, checked_length
-from panconv.graph.prepared import PreparedGraph
-from panconv.met import MET
 from panconv.met.methods import METHODS, checked_method
 from panconv.met.plan import sum_of
 from panconv.nn.linear import Linear
-from panconv.paths import family_of, paths_from
+from panconv.nn.on_paths import OnPaths
+from panconv.paths import family_of
 from panconv.weights import Fixed
 
 
-class PANAttention(nn.Module):
+class PANAttention(OnPaths):
     r"""Attention over path lengths: the series of the paper's Section 3, Σₙ fₙ(A, X) Aⁿ, with fₙ learned
 
     .. math:: \mathbf{x}'_i = \sum_{n=0}^{L} f_n(\mathbf{x}_i) \, \frac{1}{D_n(i)} \sum_j G(n)_{ij} \, \mathbf{x}_j
@@ -61,21 +60,20 @@ class PANAttention(nn.Module):
         self.out_channels, self.heads = checked_count(out_channels, "out_channels"), checked_count(heads, "heads")
         if out_channels % heads:
             raise ValueError(f"heads must divide out_channels = {out_channels}, got {heads}")
-        self.L, self.method, self.paths = checked_length(L), checked_method(method), paths
+        L, method = checked_length(L), checked_method(method)
         if not family_of(paths).counts_steps:
             raise ValueError(
                 "PANAttention weighs numbers of steps, which effective lengths do not tell apart: use PANConv"
             )
-        if METHODS[self.method].overall:
+        if METHODS[method].overall:
             raise ValueError(
                 f"method {method} divides by Z, which the softmax over lengths replaces: use one without (3 … 6, 8, 9)"
             )
-        self.weights = Fixed(torch.ones(self.L + 1))  # all lengths alike: f alone tells them apart
+        self.specify(L, method, Fixed(torch.ones(L + 1)), paths)  # all lengths alike: f alone tells them apart
         self.lin = Linear(in_channels, out_channels)
         self.att = nn.Parameter(torch.zeros(heads, out_channels // heads, self.L + 1))
         self.length_bias = nn.Parameter(torch.zeros(heads, self.L + 1))
         self.bias = nn.Parameter(torch.zeros(out_channels)) if bias else None
-        self._prepared = PreparedGraph()
 
     def reset_parameters(self) -> None:
         self.lin.reset_parameters()
@@ -86,7 +84,7 @@ class PANAttention(nn.Module):
         """x through the layer, on an ``edge_index``, an `Adjacency`, or anything an `Adjacency` is made from."""
         xW = self._transformed(x)
         adj = self._prepared(edge_index, edge_weight, x.shape[0])
-        M = MET(paths_from(self.paths)(adj, self.L), self.weights, self.method)
+        M = self.met(adj)
         f = self._shares(xW)
         out = sum_of(f[..., n].unsqueeze(-1) * term for n, term in enumerate(M.terms(xW))).flatten(1).to(xW.dtype)
         return out if self.bias is None else out + self.bias.to(out.dtype)

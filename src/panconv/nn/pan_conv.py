@@ -9,25 +9,17 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.nn.inits import zeros
 
-from panconv.base.checks import checked_count, checked_flag, checked_length, checked_width
+from panconv.base.checks import checked_count, checked_flag, checked_width
 from panconv.compute.features import SparseRows
 from panconv.graph import Adjacency
-from panconv.graph.prepared import PreparedGraph
 from panconv.met import MET
-from panconv.met.methods import (
-    check_compatible,
-    check_paths,
-    checked_memory,
-    checked_method,
-    natural_weights,
-)
 from panconv.met.plan import sum_of
 from panconv.nn.linear import Linear
+from panconv.nn.on_paths import OnPaths
 from panconv.paths import PathFamily, family_of, paths_from
-from panconv.weights import weights_from
 
 
-class PANConv(nn.Module):
+class PANConv(OnPaths):
     r"""The path-integral convolution of "PAN: Path Integral Based Convolution for Deep Graph Neural Networks" (2019)
 
     .. math:: \mathbf{X}' = \mathbf{M} \mathbf{X} \mathbf{W} + \mathbf{b} \qquad \text{(eq. 9)}
@@ -78,25 +70,19 @@ class PANConv(nn.Module):
         memory: str | None = None,
     ) -> None:
         super().__init__()
-        family = family_of(paths)
+        paths_from(paths)
         checked_width(in_channels)
         if trials is not None:
             checked_count(trials, "trials")
         self.out_channels, self.trials = checked_count(out_channels, "out_channels"), trials
-        self.L, self.method, self.paths = checked_length(L), checked_method(method), paths
-        check_paths(self.method, family)
-        kind = natural_weights(self.method, family) if weights is None else weights
-        self.weights = weights_from(kind, self.L, trials)
-        check_compatible(self.method, self.weights)
-        family.check_weights(self.weights)
+        self.specify(L, method, weights, paths, memory, trials)
         self._check_trials()
-        if concat and not family.counts_steps:
+        if concat and not family_of(paths).counts_steps:
             raise ValueError("concat=True has a matrix per number of steps, which effective lengths do not tell apart")
-        self.concat, self.memory = checked_flag(concat, "concat"), checked_memory(memory)
+        self.concat = checked_flag(concat, "concat")
         self.lin = Linear(in_channels, out_channels * (self.L + 1 if concat else 1), trials)
         shape = (out_channels,) if trials is None else (trials, out_channels)
         self.bias = nn.Parameter(torch.zeros(shape)) if checked_flag(bias, "bias") else None
-        self._prepared = PreparedGraph()
 
     @property
     def in_channels(self) -> int:
@@ -134,10 +120,6 @@ class PANConv(nn.Module):
         rule = "nf,fo->no" if self.trials is None else "nsf,sfo->nso"
         terms = enumerate(M.terms(x))  # of half precision in float32, in which the sum is to be taken
         return sum_of(torch.einsum(rule, term, W[..., n, :].to(term.dtype)) for n, term in terms).to(x.dtype)
-
-    def met(self, adj: Adjacency) -> MET:
-        """The layer's operator M on a graph."""
-        return MET(paths_from(self.paths)(adj, self.L), self.weights, self.method, self.memory)
 
     def _check_trials(self) -> None:
         w = self.weights()

@@ -12,18 +12,17 @@ from torch_geometric.nn.inits import zeros
 from panconv.base.checks import checked_count, checked_length, checked_width, shown
 from panconv.compute.features import SparseRows
 from panconv.graph import Adjacency
-from panconv.graph.prepared import PreparedGraph
-from panconv.met import MET
 from panconv.met.methods import check_one_trial, check_paths, check_similar
 from panconv.nn.linear import Linear
-from panconv.paths import family_of, paths_from
+from panconv.nn.on_paths import OnPaths
+from panconv.paths import family_of
 from panconv.spectral import Basis, basis
-from panconv.weights import weights_from
+from panconv.weights import PathWeights, weights_from
 
 FILTERS = ("polynomial", "free")
 
 
-class SpectralConv(nn.Module):
+class SpectralConv(OnPaths):
     r"""Convolution in the eigenbasis of the MET matrix (eq. 8), M ψᵢ = λᵢ ψᵢ
 
     .. math:: \mathbf{X}' = \mathbf{U} (g(\lambda) \odot \mathbf{U}^{-1} \mathbf{X} \mathbf{W}) + \mathbf{b}
@@ -78,22 +77,15 @@ class SpectralConv(nn.Module):
         if not isinstance(filter, str) or filter not in FILTERS:
             raise ValueError(f"filter must be one of {', '.join(FILTERS)}, got {shown(filter)}")
         check_similar(method)
-        self.k, self.L, self.method, self.filter = checked_count(k, "k"), checked_length(L), method, filter
+        self.k, L, self.filter = checked_count(k, "k"), checked_length(L), filter
         check_paths(method, family_of(paths))
-        self.paths = paths
-        self.weights = weights_from([1.0] * (self.L + 1) if weights is None else weights, self.L)
-        if any(p.requires_grad for p in self.weights.parameters()):
-            raise ValueError(
-                f"weights must be fixed, got {type(self.weights).__name__}, which is trained: M would have to be "
-                "diagonalised at every step; give L+1 numbers, PowerLaw(L, trained=False), or use PANConv"
-            )
+        self.specify(L, method, _fixed(weights, L), paths)
         check_one_trial(self.weights)
         self.degree = checked_count(degree, "degree")
         self.lin = Linear(in_channels, checked_count(out_channels, "out_channels"))
         rows = self.degree + 1 if filter == "polynomial" else self.k
         self.theta = nn.Parameter(torch.empty(rows, out_channels))
         self.bias = nn.Parameter(torch.zeros(out_channels)) if bias else None
-        self._prepared = PreparedGraph()
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -119,8 +111,7 @@ class SpectralConv(nn.Module):
     def basis(self, adj: Adjacency) -> Basis:
         """The eigenstates on a graph, computed once and kept with it."""
         key = ("basis", self.k, self.L, self.method, self.paths, json.dumps(self.weights.spec()))
-        family = paths_from(self.paths)
-        return adj.cached(key, lambda: basis(MET(family(adj, self.L), self.weights, self.method), self.k))
+        return adj.cached(key, lambda: basis(self.met(adj), self.k))
 
     def response(self, states: Basis) -> Tensor:
         """g at the eigenvalues, (k, O)."""
@@ -134,6 +125,17 @@ class SpectralConv(nn.Module):
     def extra_repr(self) -> str:
         words = f"{self.lin.in_channels}, {self.lin.out_channels}, k={self.k}, L={self.L}, method={self.method}"
         return words + f", filter={self.filter!r}" + (f", degree={self.degree}" if self.filter == "polynomial" else "")
+
+
+def _fixed(weights: object, L: int) -> PathWeights:
+    """The weights, ones where none are given, if nobody trains them."""
+    fixed = weights_from([1.0] * (L + 1) if weights is None else weights, L)
+    if any(p.requires_grad for p in fixed.parameters()):
+        raise ValueError(
+            f"weights must be fixed, got {type(fixed).__name__}, which is trained: M would have to be diagonalised at "
+            "every step; give L+1 numbers, PowerLaw(L, trained=False), or use PANConv"
+        )
+    return fixed
 
 
 def chebyshev(values: Tensor, degree: int) -> Tensor:

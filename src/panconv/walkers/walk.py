@@ -12,6 +12,7 @@ from torch import Tensor
 from panconv.base.checks import kind_of, shown
 from panconv.graph import Adjacency
 from panconv.graph.csr import CSR, order_by_column
+from panconv.graph.degrees import Facts
 from panconv.spectral.perron import log_perron, row_log_sum
 from panconv.walkers.sampler import Sampler
 
@@ -165,7 +166,9 @@ def stochastic(pattern: CSR, value: Tensor) -> Adjacency:
     value = value / total.masked_fill(total == 0, 1)[row]
     transposed = order_by_column(pattern.crow, pattern.col, N)
     loops = int((row == pattern.col).sum())
-    return Adjacency(pattern.crow, pattern.col, value, transposed=transposed, num_self_loops=loops, growth=1.0)
+    return Adjacency(
+        pattern.crow, pattern.col, value, transposed=transposed, facts=Facts(growth=1.0, num_self_loops=loops)
+    )
 
 
 def _per_component(log: Tensor, degree: Tensor, component: Tensor) -> Tensor:

@@ -1,0 +1,43 @@
+"""What the layers on a family of paths have in common: one specification, checked once, and the operator it makes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch import nn
+
+from panconv.base.checks import checked_length
+from panconv.graph import Adjacency
+from panconv.graph.prepared import PreparedGraph
+from panconv.met import MET
+from panconv.met.methods import check_compatible, check_paths, checked_memory, checked_method, natural_weights
+from panconv.paths import family_of, paths_from
+from panconv.weights import weights_from
+
+
+class OnPaths(nn.Module):
+    """Base of the layers that apply M, or what follows from it.
+
+    Attributes:
+        L, method, weights, paths, memory: as `PANConv` takes them.
+    """
+
+    memory: str | None = None
+
+    def specify(
+        self, L: int, method: int, weights: object, paths: Any, memory: str | None = None, trials: int | None = None
+    ) -> None:
+        """Checks the specification and keeps it; of weights left out the natural kind is taken."""
+        family = family_of(paths)
+        self.L, self.method, self.paths, self.memory = checked_length(L), checked_method(method), paths, memory
+        check_paths(self.method, family)
+        kind = natural_weights(self.method, family) if weights is None else weights
+        self.weights = weights_from(kind, self.L, trials)
+        check_compatible(self.method, self.weights)
+        family.check_weights(self.weights)
+        checked_memory(memory)
+        self._prepared = PreparedGraph()
+
+    def met(self, adj: Adjacency) -> MET:
+        """The layer's operator M on a graph."""
+        return MET(paths_from(self.paths)(adj, self.L), self.weights, self.method, self.memory)

@@ -1,0 +1,75 @@
+"""Public signatures may only grow: what a call could say, it can still say, and it means the same."""
+
+import importlib
+import inspect
+
+import pytest
+
+# Names below panconv, and their parameters in order, keywords alone behind the star; what is added later comes behind.
+SIGNATURES = {
+    "PANConv": "in_channels, out_channels, L=2, method=5, weights=None, "
+    "paths='walks', bias=True, trials=None, concat=False, memory=None",
+    "PAN": "in_channels, hidden_channels, out_channels, num_layers=2, *, L=2, "
+    "method=5, weights=None, paths='walks', dropout=0.5, bias=True, trials=None, memory=None",
+    "MET": "paths, weights=None, method=5, memory=None",
+    "fit": "model, data, *, seeds=(0,), lr=0.01, "
+    "weight_decay=0.0005, epochs=200, patience=50, keep='loss', device='cpu', callback=None",
+    "METTransform": "L=2, method=2, weights=None, sparsify=None, laplacian=False, paths='walks'",
+    "Walks": "adj, L",
+    "ShortestPaths": "adj, L, memory_limit=None",
+    "SelfAvoidingPaths": "adj, L, memory_limit=None",
+    "EffectiveWalks": "adj, L, width=None",
+    "Free": "k",
+    "Fixed": "k",
+    "Boltzmann": "energies, temperature=1.0",
+    "PowerLaw": "L, alpha=1.0, temperature=1.0, trained=True",
+    "eigs": "M, k",
+    "lanczos": "M, x, steps",
+    "grid_search": "data, points, settings=None, *, method=5, L=2, "
+    "trials=5, seed=0, results=None, device='cpu', command='', callback=None",
+    "load": "source, *, name=None, normalize=True, sparse=False",
+    "nn.PANAttention": "in_channels, out_channels, L=2, method=3, heads=1, paths='walks', bias=True",
+    "nn.LanczosConv": "in_channels, out_channels, L=2, method=2, weights=None, steps=20, short=(1, "
+    "2), long=(5, 10), hidden=32, bias=True, seed=0, paths='walks'",
+    "nn.SpectralConv": "in_channels, out_channels, k=32, L=2, method=2, "
+    "weights=None, filter='polynomial', degree=3, bias=True, paths='walks'",
+    "nn.HighTemperatureConv": "in_channels, out_channels, bias=True",
+    "nn.Linear": "in_channels, out_channels, trials=None",
+    "nn.Dropout": "p=0.5",
+    "nn.Stacked": "make, in_channels, out_channels, *, trials, decay=''",
+    "Adjacency.of": "source, edge_weight=None, num_nodes=None",
+    "Adjacency.from_edge_index": "edge_index, edge_weight=None, num_nodes=None",
+    "Adjacency.from_sparse": "matrix",
+    "spectral.HighTemperature": "adj",
+    "spectral.Laplacian": "adj, complement=False",
+    "spectral.basis": "M, k",
+    "spectral.density": "M, steps=80, starts=32, seed=0, callback=None",
+    "spectral.perron": "adj",
+    "spectral.ritz": "M, x, steps",
+}
+
+
+def parameters(text):
+    """Name to default of a signature, those before the star and those behind it."""
+    made = inspect.signature(eval(f"lambda {text}: None", {"inf": float("inf")}))
+    ordered = [p for p in made.parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
+    return ordered, [p for p in made.parameters.values() if p.kind is p.KEYWORD_ONLY]
+
+
+def found(name):
+    where, _, last = name.rpartition(".")
+    room = importlib.import_module("panconv" if where in ("", "Adjacency") else f"panconv.{where}")
+    return getattr(getattr(room, where) if where == "Adjacency" else room, last)
+
+
+@pytest.mark.parametrize("name", SIGNATURES)
+def test_a_signature_only_grows(name):
+    now = inspect.signature(found(name)).parameters
+    ordered, keywords = parameters(SIGNATURES[name])
+    assert list(now)[: len(ordered)] == [p.name for p in ordered]
+    for before in ordered + keywords:
+        p = now[before.name]
+        assert p.default == before.default, f"{name}({p})"
+        assert p.kind in (before.kind, p.POSITIONAL_OR_KEYWORD)
+    known = {p.name for p in ordered + keywords}
+    assert all(p.default is not p.empty for p in now.values() if p.name not in known), "what is new has a default"
