@@ -64,6 +64,7 @@ COVERED = {
     "spectral/undirected": "spectral/test_laplacian",
     "training/task": "training/test_fit",
     "weights/naming": "weights/test_kinds",
+    "weights/reading": "weights/test_kinds",
 }
 
 

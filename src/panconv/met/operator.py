@@ -1,5 +1,10 @@
 """The maximal entropy transition (MET) matrix as an operator.
 
+    φᵢ = 1/Zᵢ Σⱼ φⱼ Σ_{paths l from j to i} exp(−E[l]/T)                                            (eq. 1)
+       = Σₙ k(n; i) Σⱼ g(i, j; n)/Σₛ g(i, s; n) φⱼ = 1/Zᵢ Σₙ exp(−E(n)/T) Σⱼ g(i, j; n) φⱼ            (eq. 3)
+
+is M·φ with wₙ = exp(−E(n)/T) and G(n)ᵢⱼ = g(i, j; n), the number of paths of length n. All methods are of the form
+
     M = Z^a · Σₙ wₙ · D_n^b · G(n) · D_n^b' · Z^a'
 
 Nothing of the size of Aⁿ is formed. Path counts may run to 10²³² and beyond (`scalings.py`); with S trials side by side

@@ -15,7 +15,7 @@ from panconv.compute.series import Around, Series, Steps
 from panconv.compute.series_gradient import applied
 from panconv.compute.spmm import spmm
 from panconv.graph.csr import CSR
-from panconv.paths.family import Terms
+from panconv.paths.family import Terms, aligned
 
 _SIDE_BY_SIDE = 2**20  # values of several lengths of method 6 that go through a step at once: few enough for the caches
 
@@ -103,7 +103,7 @@ class Plan(NamedTuple):
     def _term_by_term(self, x: Tensor) -> Tensor:
         total: Tensor | None = None
         for left, term in zip(self.left, self._inner(x), strict=True):
-            total = _times(left, term) if total is None else torch.addcmul(total, _spread(left, term), term)
+            total = _times(left, term) if total is None else torch.addcmul(total, aligned(left, term), term)
         assert total is not None
         if self.outer is not None:
             total = _times(self.outer, total)
@@ -198,10 +198,5 @@ def sum_of(terms: Iterable[Tensor]) -> Tensor:
     return functools.reduce(torch.add, terms)
 
 
-def _spread(factor: Tensor, x: Tensor) -> Tensor:
-    """A factor (N or 1[, S]) with dimensions of 1 behind it, to multiply x (N[, S], …)."""
-    return factor.reshape(*factor.shape, *[1] * (x.dim() - factor.dim()))
-
-
 def _times(factor: Tensor, x: Tensor) -> Tensor:
-    return _spread(factor, x) * x
+    return aligned(factor, x) * x

@@ -171,6 +171,11 @@ def span_of(B: Tensor) -> float:
     return widest if math.isfinite(widest) else math.inf
 
 
+def aligned(factor: Tensor, x: Tensor) -> Tensor:
+    """A factor (N or 1[, S]) with dimensions of 1 behind it, to multiply x (N[, S], …)."""
+    return factor.reshape(*factor.shape, *[1] * (x.dim() - factor.dim()))
+
+
 def identity(N: int, dtype: torch.dtype, device: torch.device) -> Tensor:
     """G(0) = I as a sparse matrix."""
     nodes = torch.arange(N, device=device)

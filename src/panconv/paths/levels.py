@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from panconv.graph import Adjacency
-from panconv.paths.family import Counts, Terms, counts_of, identity
+from panconv.paths.family import Counts, Terms, aligned, counts_of, identity
 
 _MOST_LEVELS = 2048
 _ROUNDING = 4 * torch.finfo(torch.float64).eps  # lengths that differ by less than this share per step are the same
@@ -130,7 +130,7 @@ class _ScaledLevels:
 
     def terms(self, x: Tensor) -> Iterator[Tensor]:
         scaled = zip(self._inverse, self._of.terms(x.double()), strict=True)
-        return ((_spread(d, term) * term).to(x.dtype) for d, term in scaled)
+        return ((aligned(d, term) * term).to(x.dtype) for d, term in scaled)
 
     def term(self, n: int, x: Tensor) -> Tensor:
         return list(self.terms(x))[n]
@@ -138,17 +138,13 @@ class _ScaledLevels:
     def adjoint(self, v: Sequence[Tensor | None]) -> Tensor:
         like = v[-1]
         assert like is not None
-        scaled = [None if term is None else _spread(d, term) * term for d, term in zip(self._inverse, v, strict=False)]
+        scaled = [None if term is None else aligned(d, term) * term for d, term in zip(self._inverse, v, strict=False)]
         return self._of.adjoint(scaled).to(like.dtype)
 
     def matrices(self, dtype: torch.dtype) -> Iterator[Tensor]:
         for d, matrix in zip(self._inverse, self._of.matrices(torch.float64), strict=True):
             value = (matrix.values() * d[matrix.indices()[0]]).to(dtype)
             yield torch.sparse_coo_tensor(matrix.indices(), value, matrix.shape, is_coalesced=True)
-
-
-def _spread(d: Tensor, x: Tensor) -> Tensor:
-    return d.reshape(-1, *[1] * (x.dim() - 1))
 
 
 def _on_grid(length: Tensor, width: float) -> Tensor:

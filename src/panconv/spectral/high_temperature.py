@@ -14,7 +14,9 @@ from panconv.spectral.undirected import OnUndirected
 class HighTemperature(OnUndirected):
     """I + ψ₁ψ₁ᵀ, with ψ₁ the Perron vector of each connected component: identity plus rank one on every component.
 
-    Never dense: ψᵀx is a sum over each component, which every node of it gets back by its own share.
+    As the temperature rises, the longest paths outnumber all others, and Aⁿ = Σᵢ λᵢⁿ ψᵢψᵢᵀ (eq. 11) is left with the
+    largest eigenvalue's term. Never dense: ψᵀx is a sum over each component, which every node of it gets back by its
+    own share.
 
     Args:
         adj: an undirected graph with weights of at least 0, or anything an `Adjacency` is made from.

@@ -1,5 +1,7 @@
 """Where the weight wₙ of a path of length n comes from: trained freely, fixed, a Boltzmann factor, or a power law.
 
+Eq. 1 weighs every path l by exp(−E[l]/T); the paper then lets E depend on the length alone, wₙ = exp(−E(n)/T).
+
 Each is a module that returns w of shape (L + 1,), or (L + 1, S) for S trials side by side. Parameters keep the trial
 first, (S, …), so that the state of S trials is the stack of S single states.
 """
@@ -10,19 +12,11 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
-from panconv.base.checks import (
-    as_number,
-    check_real,
-    check_values,
-    checked_flag,
-    checked_length,
-    checked_positive,
-    shown,
-)
+from panconv.base.checks import as_number, checked_flag, checked_length, checked_positive, shown
+from panconv.weights.reading import as_numbers, as_weights
 
 LOG_2 = math.log(2)
 MOST = 600.0  # the largest logarithm of a quotient of weights that is taken: what is larger belongs to no path
@@ -292,26 +286,3 @@ def _at(values: Tensor, reference: Tensor) -> Tensor:
 def _flip(w: Tensor) -> Tensor:
     """(L + 1, S) from (S, L + 1) and back; a single trial's (L + 1,) stays."""
     return w.mT if w.dim() == 2 else w
-
-
-def as_numbers(values: object, name: str) -> Tensor:
-    """A floating-point tensor: a tensor's or an array's own dtype, and of Python's numbers their own, float64."""
-    if not isinstance(values, (Tensor, np.ndarray)):
-        return torch.as_tensor(values, dtype=torch.float64)
-    given = torch.as_tensor(values)
-    check_real(given, name)
-    check_values(given, name)
-    return given if given.is_floating_point() else given.double()
-
-
-def as_weights(values: object, name: str) -> Tensor:
-    try:
-        weights = as_numbers(values, name)
-    except (TypeError, ValueError, RuntimeError, OverflowError):
-        raise TypeError(f"{name} must be numbers, one per path length n = 0 … L, got {shown(values)}") from None
-    weights = weights.detach().clone()
-    if weights.dim() not in (1, 2) or weights.size(0) == 0:
-        raise ValueError(f"{name} must have shape (L+1,) or (L+1, S), got {tuple(weights.shape)}")
-    if not bool(torch.isfinite(weights).all()):
-        raise ValueError(f"{name} must be finite, got {shown(weights.tolist())}")
-    return weights

@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 from panconv.base.checks import shown
-from panconv.weights.kinds import Boltzmann, Fixed, Free, PathWeights, PowerLaw, as_numbers, as_weights
+from panconv.weights.kinds import Boltzmann, Fixed, Free, PathWeights, PowerLaw
+from panconv.weights.reading import as_numbers, as_weights
 
 
 def weights_from(spec: object, L: int, trials: int | None = None) -> PathWeights:
@@ -34,7 +35,7 @@ def weights_from(spec: object, L: int, trials: int | None = None) -> PathWeights
             raise ValueError(f"weights must be one of {', '.join(named)}, or L+1 numbers to fix, got {shown(spec)}")
         weights = named[spec]()
     else:
-        weights = spec if isinstance(spec, PathWeights) else Fixed(_spread(as_weights(spec, "weights"), 1, trials))
+        weights = spec if isinstance(spec, PathWeights) else Fixed(_for_trials(as_weights(spec, "weights"), 1, trials))
     if weights.L != L:
         raise ValueError(f"weights must have L+1 = {L + 1} entries, n = 0 … {L}, got {weights.L + 1}")
     return weights
@@ -94,15 +95,16 @@ def _from_dict(spec: dict[str, Any], L: int, trials: int | None) -> PathWeights:
 def _of_kind(kind: object, spec: dict[str, Any], L: int, trials: int | None) -> PathWeights:
     if kind == "power-law":
         return PowerLaw(
-            L, **{**spec, "temperature": _spread(as_numbers(spec.get("temperature", 1.0), "temperature"), 0, trials)}
+            L,
+            **{**spec, "temperature": _for_trials(as_numbers(spec.get("temperature", 1.0), "temperature"), 0, trials)},
         )
     if kind == "boltzmann":
-        return Boltzmann(_spread(as_numbers(spec["energies"], "energies"), 1, trials), spec.get("temperature", 1.0))
+        return Boltzmann(_for_trials(as_numbers(spec["energies"], "energies"), 1, trials), spec.get("temperature", 1.0))
     if kind in ("free", "fixed"):
-        return (Free if kind == "free" else Fixed)(_spread(as_numbers(spec["k"], "k"), 1, trials))
+        return (Free if kind == "free" else Fixed)(_for_trials(as_numbers(spec["k"], "k"), 1, trials))
     raise ValueError(f"weights of kind {kind!r} are not known: free, fixed, boltzmann, power-law")
 
 
-def _spread(start: Tensor, dim: int, trials: int | None) -> Tensor:
+def _for_trials(start: Tensor, dim: int, trials: int | None) -> Tensor:
     """A single trial's start, which has `dim` dimensions, for S trials alike: (…, S)."""
     return start if trials is None or start.dim() > dim else start.unsqueeze(-1).expand(*start.shape, trials)
