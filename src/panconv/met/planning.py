@@ -25,6 +25,8 @@ from panconv.met.scalings import (
 from panconv.paths.family import WIDEST, Counts, PathFamily, Weighing
 from panconv.weights import PathWeights
 
+_SHARE = {"row": 1.0, "sym": 0.5, None: 0.0}  # of Z that stands on the left
+
 
 def planned(
     paths: PathFamily, weights: PathWeights, rule: Method, dtype: torch.dtype, low_memory: bool = False
@@ -56,20 +58,18 @@ def planned(
 def _factors(paths: PathFamily, weights: Weighing, counts: Counts | None, rule: Method, dtype: torch.dtype) -> Factors:
     """What stands before and behind each G(n): a row of the table of methods."""
     adj = paths.adj
-    if adj.is_symmetric and not adj.is_signed and (weights.positive or rule.per_length):
-        dtype = torch.float64  # to judge the roots by: no entry of what they scale is beyond 1
-    if not rule.divides and counts is not None and counts.exponent is not None:
-        return unscaled_apart(weights, counts, adj)
     if not rule.divides or counts is None:
-        return unscaled(weights)
-    if rule.per_length:
-        if rule.per_length == "row":
-            return by_length(weights, counts)
+        return unscaled(weights) if counts is None or counts.exponent is None else unscaled_apart(weights, counts, adj)
+    undirected = adj.is_symmetric and not adj.is_signed
+    if undirected and (weights.positive or rule.per_length):
+        dtype = torch.float64  # to judge the roots by: no entry of what they scale is beyond 1
+    if rule.per_length == "row":
+        return by_length(weights, counts)
+    if rule.per_length == "sym":
         return by_length_roots(weights, counts, adj, dtype)
     # On other graphs a path weight may be negligible at one node and all there is at another: each takes its own.
-    alike = adj.is_symmetric and not adj.is_signed and paths.has_every_length
-    if weights.positive and counts.exponent is None and alike:
-        return by_partition_alike(weights, counts, {"row": 1.0, "sym": 0.5}[rule.overall or "row"])
+    if undirected and paths.has_every_length and weights.positive and counts.exponent is None:
+        return by_partition_alike(weights, counts, _SHARE[rule.overall])
     if rule.overall == "row":
         return by_partition(weights, counts, adj)
     return by_partition_roots(weights, counts, adj, dtype)
