@@ -47,7 +47,7 @@ def scaling(case: Case, device: str) -> str | bool | None:
         return None
     y = _value(case, device)
     z = _value(case.with_problem(x=p.x * 16), device)
-    ordered = device == "cpu" or p.family not in ("shortest", "self_avoiding")
+    ordered = device == "cpu" or p.family == "walks"
     size = abs(p.x[p.x != 0])
     in_range = bool((size < 1e16).all() and (size > 1e-16).all())
     return agrees(p, y, z / 16, 1e-3 if ordered and in_range else 2)

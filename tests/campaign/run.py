@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import multiprocessing
 import os
 import random
@@ -23,10 +24,12 @@ import torch
 from campaign import check, laws, oracle, shrink
 from campaign.cases import Case, case, levels_of
 from campaign.levels import draw
+from campaign.problem import Problem
 from campaign.tally import PLACES, Tally
 
 MOST = 1000  # failures that a shard lists
 SHOWN = 3  # failures of one kind that a shard shrinks and prints
+MOST_SUMS = 200  # levels of length that are compiled
 COMPILED = ("M", "M.T", "dx", "dw", "dedge")  # there is no second derivative of compiled code
 
 
@@ -48,13 +51,21 @@ def one(made: Case, tally: Tally, device: str, compiled: bool) -> list[tuple[str
 def compiles(made: Case) -> bool:
     """Whether a case can be compiled.
 
-    Tracing long paths takes minutes, makes a refusal an error of its own, and cannot form paths, as those over edges
-    that are trained are each time.
+    Tracing long paths or many levels of length takes minutes, makes a refusal an error of its own, and cannot form
+    paths, as those over edges that are trained are each time.
     """
     problem = made.problem
     if problem.quantity == "dedge" and problem.family in ("shortest", "self_avoiding"):
         return False
+    if problem.family == "effective" and problem.alpha != 1 and sums(problem) > MOST_SUMS:
+        return False
     return problem.quantity in COMPILED and problem.L <= 7 and oracle.predicted(problem).outcome == "value"
+
+
+def sums(problem: Problem) -> int:
+    """How many lengths L edges can add up to."""
+    lengths = oracle.edge_lengths(problem)
+    return math.comb(len(np.unique(lengths[np.isfinite(lengths)])) + problem.L, problem.L)
 
 
 def shard(options: dict[str, Any]) -> dict[str, Any]:

@@ -63,18 +63,18 @@ class Subject:
     def _along(self, s: Tensor, x: Tensor) -> Array:
         """The derivative along one direction, or along two."""
         inputs = {"x": x, "w": next(self.path_weights.parameters(), None), "edge": self.weight}
+        beyond = False  # a first derivative beyond its input's dtype may have a second, or none: never a wrong one
         if len(self.problem.directions) == 2:
             (name, d), second = self.problem.directions
             first = _gradient(s, inputs[name], create_graph=True)
-            if bool(first.isinf().any() & ~first.isnan().any()):
-                return np.asarray(np.inf, LD)  # beyond its input's dtype, so that nothing can be differentiated
+            beyond = bool(first.isinf().any() & ~first.isnan().any())
             s = (first.double() * torch.from_numpy(np.asarray(_laid(name, d), np.float64)).to(self.device)).sum()
         else:
             (second,) = self.problem.directions
         name, d = second
         along, gradient = _laid(name, d), _array(_gradient(s, inputs[name]))
         if np.isnan(gradient[along != 0]).any():
-            return np.asarray(np.nan, LD)
+            return np.asarray(np.inf if beyond else np.nan, LD)
         if np.isnan(gradient).any():
             return BESIDE
         if np.isinf(gradient[along != 0]).any():
