@@ -21,19 +21,19 @@ from measure import machine
 from panconv.paper.published import GRAPHS, GRID_SEARCH, TABLE3
 from panconv.paper.tables import cells
 from panconv.paper.tables.reproduce import reproduce
-from panconv.records.runs import Job, Results, Run
-from panconv.training.search import Step
+from panconv.records.record import Record, Results, Task
+from panconv.training.runner import Step
 
 
-def part_of(job: Job) -> str:
+def part_of(job: Task) -> str:
     """Which part of the table a training is for."""
     if not isinstance(job.weights, list):
         return "cells by back-propagation"
     return "cells of the winners" if job.seed >= cells.WINNER_SEED else "grid search"
 
 
-def cell(runs: Sequence[Run], paper: float) -> str:
-    accuracy = [100 * run.test_accuracy for run in runs]
+def cell(runs: Sequence[Record], paper: float) -> str:
+    accuracy = [100 * (run.test_accuracy or 0.0) for run in runs]
     spread = statistics.stdev(accuracy) if len(accuracy) > 1 else 0.0
     return f"{f'{statistics.fmean(accuracy):.1f} ± {spread:.1f} ({paper})':>22}"
 
@@ -51,11 +51,11 @@ def measure(
 
         def tell(step: Step) -> None:
             nonlocal part, last
-            if step.progress is None:  # a batch begins: what has passed was of the one before
+            if not step.done:  # a batch begins: what has passed was of the one before
                 now = time.perf_counter()
                 spent[part] += now - last
-                part, last = part_of(step.jobs[0]), now
-                trainings[part] += len(step.jobs)
+                part, last = part_of(step.tasks[0]), now
+                trainings[part] += len(step.tasks)
 
         reproduce("table3", results, datasets=graphs, trials=trials, quick=quick, device=device, callback=tell)
         end = time.perf_counter()

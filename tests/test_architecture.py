@@ -60,7 +60,9 @@ COVERED = {
     "paths/levels": "paths/test_effective",
     "paths/self_avoiding": "paths/test_formed",
     "paths/shortest": "paths/test_formed",
-    "records/ranking": "records/test_runs",
+    "records/ranking": "training/test_search",
+    "records/upgrades": "records/test_jsonl",
+    "training/runner": "training/test_search",
     "spectral/undirected": "spectral/test_laplacian",
     "training/task": "training/test_fit",
     "weights/naming": "weights/test_kinds",
@@ -101,7 +103,7 @@ def test_the_core_imports_no_terminal_library():
 
 
 def test_report_and_help_never_import_torch():
-    for module in ("panconv.paper.report", "panconv.cli", "panconv.records.runs", "panconv"):
+    for module in ("panconv.paper.report", "panconv.cli", "panconv.records.record", "panconv"):
         assert run(f"import sys, {module}; print('torch' in sys.modules)") == "False", module
 
 

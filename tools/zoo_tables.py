@@ -11,8 +11,7 @@ from pathlib import Path
 from panconv.paper.published import GRAPHS
 from panconv.paper.report import summary
 from panconv.paper.tables import splits
-from panconv.paper.zoo.records import Records
-from panconv.records.runs import Results
+from panconv.records.record import Results
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGES = ("zoo.md", "lab/settings.md")
@@ -30,8 +29,8 @@ def figure(cell: summary.Cell) -> str:
 
 
 def main() -> None:
-    runs, records = Results(DOCS / "results").read(), Records(DOCS / "results/zoo").read()
-    rows = summary.table2(runs, records)
+    records = Results(DOCS / "results").read()
+    rows = summary.table2(records)
     titles = [summary.TITLES[name] for name in GRAPHS]
     parts = {
         "own": table(["method", *titles], [[row.name, *map(figure, row.cells)] for row in rows]),

@@ -47,7 +47,7 @@ MOVED = {
     "random": "base.random",
     "ranking": "records.ranking",
     "report": "paper.report",
-    "results": "records.runs",
+    "results": "records.record",
     "saving": "training.saving",
     "scalings": "met.scalings",
     "search": "training.search",
@@ -58,6 +58,7 @@ MOVED = {
     "validation": "base.checks",
     "walkers.log_perron": "spectral.perron",
     "zoo": "paper.zoo",
+    "zoo.records": "records.record",
 }
 
 

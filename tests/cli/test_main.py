@@ -19,7 +19,7 @@ from terminal import surroundings
 from panconv import cli
 from panconv.cli import common
 from panconv.records.jsonl import read_lines
-from panconv.records.runs import Results
+from panconv.records.record import Results
 
 QUICK = ("--trials", 1, "--epochs", 1)
 ODD = r"[red]odd $\x{$ :smile:"
@@ -97,7 +97,8 @@ def test_two_graphs_of_one_name_do_not_share_a_model(place, tmp_path):
         (("zoo", "gcn", "tiny", "--set", "normalize=0"), "normalize must be like true, got 0"),
         (("report", "--results", "huge"), "seconds must be a number between 0 and 1e+100"),
         (("zoo", "--results", "wrong"), "split must be one of public, random, got []"),
-        (("train", "tiny", "--results", "wrong/zoo"), "is of another schema"),
+        (("train", "tiny", "--results", "wrong/zoo"), "split must be one of public, random, got []"),
+        (("train", "tiny", "--results", "other"), "is of another schema"),
     ],
 )
 def test_mistakes_are_one_line_before_the_training(place, tmp_path, arguments, words):
@@ -108,6 +109,8 @@ def test_mistakes_are_one_line_before_the_training(place, tmp_path, arguments, w
     (tmp_path / "wrong/zoo").mkdir(parents=True)
     content, _ = next(read_lines(fuzz_records.COMMITTED / "zoo"))
     (tmp_path / "wrong/zoo/a.jsonl").write_text(json.dumps({**content, "split": []}) + "\n")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other/a.jsonl").write_text('{"schema": "panconv-run-0"}\n')
     before = sorted(os.listdir(tmp_path))
     assert words in refused(call(*arguments, cwd=tmp_path))
     assert sorted(os.listdir(tmp_path)) == before
@@ -180,7 +183,7 @@ def test_a_loss_that_turns_nan_is_recorded(place, tmp_path):
     assert done.code == 0, done.stderr
     runs = Results(tmp_path / "r").read()
     assert len(runs) == 10
-    assert any(loss is None for run in runs for loss in run.val_loss)
+    assert any(loss is None for run in runs for loss in run.loss_curve)
 
 
 def test_any_command_line():

@@ -6,7 +6,7 @@ import pytest
 from in_process import call
 from terminal import command, run, surroundings
 
-from panconv.records.runs import Results
+from panconv.records.record import Results
 
 QUICK = ("reproduce", "table3", "--quick", "--datasets", "cora")
 
@@ -28,7 +28,10 @@ def test_everything_is_printed_and_recorded(done):
     folder, text = done
     for words in ("Table 1", "Table 2", "Table 3", "5 (grid search)", " 82.0 ", "PAN converges"):
         assert words in text
-    assert len(Results(folder / "results").read()) == 7 + 27 + 1 + 1
+    models = [record.model for record in Results(folder / "results").read()]
+    assert models.count("pan") == 7 + 27 + 1 + 1
+    assert sorted(set(models)) == ["gcn", "lp", "pan"]
+    assert len(models) == 38
     for ending in ("png", "svg"):
         assert (folder / "results" / f"figure2.{ending}").stat().st_size > 10_000
 

@@ -13,7 +13,7 @@ from terminal import run
 
 from panconv import PAN, load
 from panconv.cli import main
-from panconv.records.runs import Results
+from panconv.records.record import Results
 
 
 def test_train_prints_saves_and_writes(tmp_path):

@@ -33,9 +33,7 @@ import panconv.paper.studies.operators.table
 import panconv.paper.zoo.runner
 import panconv.training.search
 from panconv.cli import app
-from panconv.paper.studies.operators import records as operators
-from panconv.paper.zoo.records import Records
-from panconv.records.runs import Results
+from panconv.records.record import Results
 
 HUGE = ["10000000", str(2**32), str(2**63), "1" + "0" * 30]
 NASTY = ["", "x", "-1", "1.5", "nan", "--", "[/b]", "0", *HUGE]
@@ -263,16 +261,8 @@ class Fuzzer:
             if path.suffix == ".json" and path.is_file():
                 json.loads(path.read_text(), parse_constant=_refuse)
         for folder in {path.parent for path in self.place.rglob("*.jsonl")} - {self.place / "old"}:
-            kind = (folder / "zoo").is_dir() or folder.name == "zoo"
-            _read(folder, kind)
+            Results(folder).read()
         return None if (self.place / "file").read_text() == "mine" else "a file of the user's was written over"
-
-
-def _read(folder, zoo):
-    if zoo and folder.name == "zoo":
-        return Records(folder).read()
-    first = json.loads(next(folder.glob("*.jsonl")).read_text().splitlines()[0])
-    return operators.Records(folder).all() if first["schema"] == operators.SCHEMA else Results(folder).read()
 
 
 def _refuse(constant):

@@ -18,12 +18,8 @@ from in_process import call
 
 from panconv.paper.report.page import page
 from panconv.paper.studies import landings
-from panconv.paper.studies.operators import records as operators
-from panconv.paper.zoo import records as zoo
 from panconv.records.jsonl import line_of, read_lines
-from panconv.records.runs import SCHEMA, Results
-from panconv.records.runs import _plain as plain_run
-from panconv.records.runs import parsed as parsed_run
+from panconv.records.record import SCHEMA, Results, _plain, parsed
 
 COMMITTED = Path(__file__).parents[2] / "docs/results"
 LANDING = vars(landings.Landing(2, 0.3, [0.1, 0.2], [0.0, 0.1], 0.8, 0.01, 0.7, 10))
@@ -67,13 +63,9 @@ VALUES += [
     "[1e99, 1e99]",
     "9223372036854775808",
 ]
+RECORD = (lambda folder: Results(folder).read(), lambda record: line_of(SCHEMA, _plain(record), parsed))
 KINDS = {  # how a record is read from a folder, and how its line is made
-    "run": (lambda folder: Results(folder).read(), lambda run: line_of(SCHEMA, plain_run(run), parsed_run)),
-    "zoo": (lambda folder: zoo.Records(folder).read(), lambda each: line_of(zoo.SCHEMA, vars(each), zoo.parsed)),
-    "operator": (
-        lambda folder: operators.Records(folder).all(),
-        lambda each: line_of(operators.SCHEMA, vars(each), operators.parsed),
-    ),
+    **dict.fromkeys(("run", "zoo", "operator", "record"), RECORD),
     "landing": (
         lambda folder: [landings.read(next(folder.glob("*.jsonl")))],
         lambda each: line_of(landings.SCHEMA, vars(each), landings.parsed),
@@ -93,6 +85,8 @@ class Fuzzer:
         for run in self.known["run"]:  # what a curve holds does not depend on its length
             run["val_loss"], run["val_accuracy"] = run["val_loss"][:9], run["val_accuracy"][:9]
             run["best_epoch"] = min(run["best_epoch"], 9)
+        some = [parsed(self.random.choice(lines), "") for lines in self.known.values() for _ in range(9)]
+        self.known["record"] = [json.loads(line_of(SCHEMA, _plain(record), parsed)) for record in some]
         self.known["landing"] = [{"schema": landings.SCHEMA, **LANDING}, LANDING]
 
     def line(self, kind):
@@ -159,7 +153,7 @@ def main(cases, seed):
             sound[kind] += [record] if record else []
         assert sound["run"]
         assert sound["zoo"]
-        page(sound["run"], sound["zoo"])
+        page([record for kind, found in sound.items() if kind != "landing" for record in found])
         (place / "line.jsonl").unlink()
         for _ in range(max(1, cases // 200)):  # on the command line, several kinds in one folder
             for i in range(3):

@@ -24,8 +24,7 @@ from importlib import import_module
 from fuzz_commands import stand_in
 
 from panconv.cli import main as program
-from panconv.paper.zoo.records import Records
-from panconv.records.runs import Results
+from panconv.records.record import Results
 
 COMMAND = ["reproduce", "table2", "--quick", "--datasets", "cora,citeseer", "--methods", "lp,mlp,sgc", "--out"]
 COMPLETE = 2 * 4  # PAN and three others on two graphs
@@ -62,8 +61,7 @@ def records(folder):
     """What can be read, by what was trained; a warning is an error here."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        runs = {run.job().key(): run for run in Results(folder).read()}
-        return runs | {record.task().key(): record for record in Records(folder / "zoo").read()}
+        return {record.key(): record for record in Results(folder).read()}
 
 
 def ended(pid, seconds=None):

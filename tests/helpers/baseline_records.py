@@ -4,8 +4,8 @@ import math
 
 from panconv.paper.published import GRAPHS
 from panconv.paper.tables import baselines
-from panconv.paper.zoo.records import Record
 from panconv.paper.zoo.registry import METHODS
+from panconv.records.record import Record
 
 
 def record(task, accuracy, **changes):
@@ -13,7 +13,7 @@ def record(task, accuracy, **changes):
     values = {
         **vars(task),
         **{"val_accuracy": accuracy / 100, "test_accuracy": accuracy / 100 if task.tested else None, "seconds": 0.5},
-        **{"device": "cpu", "versions": {"torch": "2"}, "command": f"panconv reproduce table2 --methods {task.method}"},
+        **{"device": "cpu", "versions": {"torch": "2"}, "command": f"panconv reproduce table2 --methods {task.model}"},
     }
     return Record(**{**values, **changes})
 

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import NamedTuple
 from unittest import mock
 
+import torch_geometric  # noqa: F401  which warns of torch.jit.script as it is first imported, where pytest shows it
+
 import panconv
 from panconv import cli
 

@@ -6,10 +6,9 @@ from hypothesis import strategies as st
 
 from panconv.paper.studies.landings import Landing
 from panconv.paper.studies.operators import records as operators
-from panconv.paper.zoo import records as zoo
 from panconv.paper.zoo.registry import METHODS
 from panconv.records.jsonl import LARGEST
-from panconv.records.runs import Run
+from panconv.records.record import SPLITS, Record
 
 TEXTS = st.text(max_size=20)  # any: newlines, quotes, half a character
 NUMBERS = st.floats(-LARGEST, LARGEST) | st.integers(-(10**30), 10**30)
@@ -36,20 +35,23 @@ SHARED = {
 
 @st.composite
 def runs(draw):
-    """A training, with the numbers that a loss may turn into; what is read has None for those that JSON lacks."""
+    """A training of PAN, with the numbers that a loss may turn into; what is read has None for those JSON lacks."""
     how, L = draw(SETTINGS), draw(st.integers(0, 4))
     numbers = NUMBERS | st.sampled_from([float("nan"), float("inf"), -float("inf"), 1e200, None])
     loss = draw(st.lists(numbers, max_size=6))
     finite = [epoch for epoch, x in enumerate(loss, 1) if x is not None and abs(x) <= LARGEST]
     loss = loss if finite else []
     layer = st.lists(numbers, min_size=L + 1, max_size=L + 1)
+    best = draw(st.sampled_from(finite)) if finite else draw(st.sampled_from([0, None]))
+    accuracy = draw(st.lists(SHARES, min_size=len(loss), max_size=len(loss)))
     outcome = {
-        **{"method": draw(st.integers(1, 9)), "weights": draw(PLAIN), "L": L, "settings": how, "val_loss": loss},
-        **{"test_accuracy": draw(SHARES), "best_epoch": draw(st.sampled_from(finite)) if finite else 0},
-        **{"val_accuracy": draw(st.lists(SHARES, min_size=len(loss), max_size=len(loss)))},
+        **{"model": "pan", "operator": {"method": draw(st.integers(1, 9)), "weights": draw(PLAIN), "L": L}},
+        **{"split": draw(st.sampled_from(SPLITS)), "settings": how, "tested": True, "test_accuracy": draw(SHARES)},
+        **{"best_epoch": best, "loss_curve": loss, "accuracy_curve": accuracy},
+        **{"val_loss": draw(numbers), "val_accuracy": draw(SHARES), "dropped": draw(st.none() | SHARES)},
         **{"path_weights": draw(st.lists(layer, min_size=how["layers"], max_size=how["layers"]))},
     }
-    return Run(**draw(st.fixed_dictionaries(SHARED)), **outcome)
+    return Record(**draw(st.fixed_dictionaries(SHARED)), **outcome)
 
 
 @st.composite
@@ -64,10 +66,11 @@ def zoo_records():
     """Of methods of the zoo with settings that they have, and of others with any."""
     return st.sampled_from([*METHODS, "mine", ""]).flatmap(
         lambda name: _tested(
-            zoo.Record,
+            Record,
             {
-                "method": st.just(name),
-                "split": st.sampled_from(zoo.SPLITS),
+                **{"model": st.just(name), "split": st.sampled_from(SPLITS)},
+                **{"val_loss": st.none() | NUMBERS, "best_epoch": st.none() | WHOLE, "dropped": st.none() | SHARES},
+                **dict.fromkeys(("loss_curve", "accuracy_curve", "path_weights"), st.just([])),
                 "settings": st.just(_json(METHODS[name].settings)) if name in METHODS else OBJECTS,
             },
         )

@@ -7,14 +7,15 @@ import panconv.training.search
 from panconv import PAN, fit, grid_search, load
 from panconv.paper.settings import settings
 from panconv.records.ranking import ranked
-from panconv.records.runs import Job, Results
-from panconv.training.search import batch_size, batched, grid_points, power_law_points, run_jobs
+from panconv.records.record import Results, pan_task
+from panconv.training.runner import batched
+from panconv.training.search import Pans, batch_size, grid_points, power_law_points, run_jobs
 
 QUICK = {**settings("cora", 5).plain(), "epochs": 4}
 
 
 def jobs(points, trials=2):
-    return [Job("cora", 5, w, 2, QUICK, seed) for w in points for seed in range(trials)]
+    return [pan_task("cora", 5, w, 2, QUICK, seed) for w in points for seed in range(trials)]
 
 
 def test_grids_of_points():
@@ -32,13 +33,13 @@ def test_points_side_by_side_are_the_trainings_alone():
     points = [[0.0, 1.0, 1.0], [1.0, 0.5, 2.0], {"kind": "layers", "of": [[0.0, 1.0, 0.0], [1.0, 1.0, 1.0]]}]
     points += power_law_points([0.5], [1.5])
     todo = jobs(points)
-    assert len(batched(todo)) == 1
+    assert len(batched(todo, Pans())) == 1
     data = load("cora", sparse=True)
     options = {key: QUICK[key] for key in ("lr", "weight_decay", "epochs", "patience")}
     for job, run in zip(todo, run_jobs(todo), strict=True):
-        assert run.job() == job
+        assert run.key() == job.key()
         alone = fit(PAN(1433, 16, 7, weights=job.weights), data, seeds=[job.seed], **options)
-        assert run.val_loss == pytest.approx(alone.history["val_loss"][:, 0].tolist(), abs=2e-5)
+        assert run.loss_curve == pytest.approx(alone.history["val_loss"][:, 0].tolist(), abs=2e-5)
         assert run.test_accuracy == pytest.approx(alone.test_accuracy[0], abs=1.1e-3)
         assert run.best_epoch == alone.best_epoch[0]
 
@@ -48,11 +49,11 @@ def test_batches_split_by_memory_and_by_what_differs(monkeypatch):
     whole = run_jobs(jobs(points))
     monkeypatch.setattr(panconv.training.search, "_BATCH_BYTES", 3 * 4_500_000)
     assert 1 <= batch_size(load("cora", sparse=True), 16) < 4
-    assert len(batched(jobs(points))) > 1
+    assert len(batched(jobs(points), Pans())) > 1
     for a, b in zip(whole, run_jobs(jobs(points)), strict=True):
-        assert a.val_loss == pytest.approx(b.val_loss, abs=2e-5)
-    other = Job("cora", 5, "free", 2, QUICK, 0)
-    assert len(batched([*jobs(points[:1], 1), other, Job("cora", 4, "free", 2, QUICK, 0)])) == 3
+        assert a.loss_curve == pytest.approx(b.loss_curve, abs=2e-5)
+    other = pan_task("cora", 5, "free", 2, QUICK, 0)
+    assert len(batched([*jobs(points[:1], 1), other, pan_task("cora", 4, "free", 2, QUICK, 0)], Pans())) == 3
 
 
 def test_nothing_is_trained_twice(tmp_path, monkeypatch):
@@ -68,7 +69,9 @@ def test_nothing_is_trained_twice(tmp_path, monkeypatch):
     assert len(trained) == 4
     assert again[:2] == first
     assert steps[0].progress is None
+    assert steps[0].done == 0
     assert steps[-1].progress.epoch == 4
+    assert steps[-1].done == 1
 
 
 def test_search_ranks_by_validation_alone():
@@ -76,7 +79,7 @@ def test_search_ranks_by_validation_alone():
     found = grid_search("cora", points, QUICK, L=1, trials=2)
     assert len(found) == 3
     assert [p.val_accuracy for p in found] == sorted((p.val_accuracy for p in found), reverse=True)
-    runs = run_jobs([Job("cora", 5, w, 1, QUICK, s) for w in points for s in range(2)])
+    runs = run_jobs([pan_task("cora", 5, w, 1, QUICK, s) for w in points for s in range(2)])
     blind = [type(run)(**{**vars(run), "test_accuracy": 0.0}) for run in runs]
     assert ranked(blind) == found
 
@@ -92,7 +95,9 @@ def test_a_graph_of_ones_own():
 
 def test_a_tie_goes_to_the_lower_loss():
     (run,) = run_jobs(jobs([[0.0, 1.0, 1.0]], 1))
-    twin = type(run)(**{**vars(run), "weights": [9.0, 1.0, 1.0], "val_loss": [x - 0.1 for x in run.val_loss]})
+    twin = type(run)(
+        **{**vars(run), "operator": {**run.operator, "weights": [9.0, 1.0, 1.0]}, "val_loss": run.val_loss - 0.1}
+    )
     assert ranked([run, twin])[0].weights[0] == 9
 
 
@@ -122,9 +127,11 @@ def test_a_tie_named_twice():
 
 
 def test_every_number_of_a_run_is_there():
-    (run,) = run_jobs([Job("cora", 2, "boltzmann", 2, {**QUICK, "weight_decay": 5e-4}, 7)], command="panconv x")
-    assert len(run.val_loss) == len(run.val_accuracy) == 4
+    (run,) = run_jobs([pan_task("cora", 2, "boltzmann", 2, {**QUICK, "weight_decay": 5e-4}, 7)], command="panconv x")
+    assert len(run.loss_curve) == len(run.accuracy_curve) == 4
     assert 1 <= run.best_epoch <= 4
+    at = run.best_epoch - 1
+    assert (run.val_loss, run.val_accuracy) == (run.loss_curve[at], run.accuracy_curve[at])
     assert [sum(layer) for layer in run.path_weights] == pytest.approx([1, 1], abs=1e-3)
     assert run.versions["torch"] == torch.__version__ or run.versions["torch"] in torch.__version__
     assert run.command == "panconv x"
@@ -140,7 +147,7 @@ def test_a_setting_that_does_not_exist_is_refused_before_the_training(tmp_path, 
     ):
         with pytest.raises(ValueError, match=words):
             grid_search("cora", [[0.0, 1.0, 1.0]], settings_, trials=1, results=Results(tmp_path))
-        job = Job("cora", 5, [0.0, 1.0, 1.0], 2, {**QUICK, **settings_}, 0)
+        job = pan_task("cora", 5, [0.0, 1.0, 1.0], 2, {**QUICK, **settings_}, 0)
         with pytest.raises(ValueError, match=words):
             run_jobs([job], Results(tmp_path))
         with pytest.raises(ValueError, match=words):

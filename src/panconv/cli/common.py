@@ -20,9 +20,8 @@ from panconv.paper.zoo.registry import METHODS
 from panconv.records.jsonl import strict
 
 if TYPE_CHECKING:
-    from panconv.paper.zoo.runner import Step as ZooStep
     from panconv.training.fit import Progress as Epoch
-    from panconv.training.search import Step
+    from panconv.training.runner import Step
 
 PLOTS = (".png", ".svg", ".pdf")
 _LONGEST_NAME = 200  # bytes of a file's name: a system takes 255, and while it is written it has a longer one
@@ -98,16 +97,13 @@ class Batches:
         self._total, self._done, self._current = total, 0, 0
 
     def show(self, step: Step) -> None:
-        """A batch of PANs."""
-        job = step.jobs[0]
-        done = None if step.progress is None else step.progress.epoch / step.progress.epochs
-        self._show(f"{title(job.dataset)}, method {job.method}", len(step.jobs), done)
-
-    def show_zoo(self, step: ZooStep) -> None:
-        """A batch of baselines."""
         task = step.tasks[0]
-        on_m = "" if task.operator is None else ", choosing M" if not task.tested else " on M"
-        self._show(f"{title(task.dataset)}, {_titled(task.method)}{on_m}", len(step.tasks), step.done or None)
+        if task.model in METHODS:
+            on_m = "" if task.operator is None else ", choosing M" if not task.tested else " on M"
+            what = f"{METHODS[task.model].title}{on_m}"
+        else:
+            what = f"method {(task.operator or {}).get('method')}"
+        self._show(f"{title(task.dataset)}, {what}", len(step.tasks), step.done or None)
 
     def _show(self, what: str, count: int, done: float | None) -> None:
         if done is None:  # another batch begins; the bar itself not before the first news of it
@@ -124,10 +120,6 @@ class Batches:
     def stop(self) -> None:
         if self._bar.live.is_started:
             self._bar.stop()
-
-
-def _titled(method: str) -> str:
-    return METHODS[method].title if method in METHODS else method.upper()
 
 
 @contextmanager

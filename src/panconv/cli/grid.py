@@ -63,7 +63,8 @@ def grid(
     from panconv.base.checks import checked_length
     from panconv.met.methods import checked_method
     from panconv.paper.settings import settings
-    from panconv.records.runs import Job, Results
+    from panconv.records.record import Results, pan_task
+    from panconv.training.runner import missing
     from panconv.training.search import grid_points, grid_search, power_law_points
 
     checked_method(method)
@@ -85,9 +86,8 @@ def grid(
         layers = how["layers"] if per_layer else None
         points = grid_points(numbers(values, "--values") if values else [], L, tie=tied, layers=layers)
     check_count(len(points) * trials, "the number of trainings, points times --trials,", 0)
-    done = {run.job().key() for run in store.read()}
-    jobs = (Job(name, method, w, L, how, seed + t).key() for w in points for t in range(trials))
-    bar = Batches(sum(key not in done for key in jobs))
+    tasks = (pan_task(name, method, w, L, how, seed + t) for w in points for t in range(trials))
+    bar = Batches(missing(tasks, store.read()))
     with stopping(bar):
         found = grid_search(
             name,
@@ -108,7 +108,7 @@ def grid(
 
         heat_map(found, f"{drawn(name)}, method {method}: validation accuracy (%), {trials} trials per point", plot)
         say("heat map", plot)
-    write_json(json_file, [vars(point) for point in found], "points")
+    write_json(json_file, [{"weights": point.weights, **vars(point)} for point in found], "points")
 
 
 def _show(found: list[Point], name: str, trials: int) -> None:

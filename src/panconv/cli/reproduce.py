@@ -20,8 +20,7 @@ from panconv.paper.zoo.registry import checked
 
 if TYPE_CHECKING:
     from panconv.paper.report.summary import Cell, OnM, Row
-    from panconv.paper.zoo.records import Records
-    from panconv.records.runs import Results
+    from panconv.records.record import Results
 
 
 def reproduce(
@@ -58,10 +57,9 @@ def reproduce(
     from panconv.paper.report.figure2 import draw
     from panconv.paper.report.ranking import draw_all
     from panconv.paper.tables import reproduce as experiments
-    from panconv.paper.zoo.records import Records
-    from panconv.records.runs import Results
+    from panconv.records.record import Results
 
-    store, records = Results(results), Records(results / "zoo")
+    store = Results(results)
     check_device(device)
     store.check_writable()
     if met and (random_splits or what.startswith("figure") or what == "table3"):
@@ -70,13 +68,14 @@ def reproduce(
         )
     check_count(random_splits, "--random-splits", 0)
     if random_splits:
-        _splits(what, store, records, random_splits, chosen, methods, quick, device)
+        _splits(what, store, random_splits, chosen, methods, quick, device)
         return
     wanted = EXPERIMENTS if what == "all" else (what,)
     trials = 1 if quick else trials
     names = _baselines(wanted, methods)
-    left = missing(wanted, store.read(), chosen, trials, quick)
-    bar = Batches(left + baselines.missing(records.read(), names, chosen, trials, quick, met))
+    done = store.read()
+    left = missing(wanted, done, chosen, trials, quick)
+    bar = Batches(left + baselines.missing(done, names, chosen, trials, quick, met))
     with stopping(bar):
         for experiment in wanted:
             experiments.reproduce(
@@ -91,16 +90,16 @@ def reproduce(
             )
         experiments.reproduce_baselines(
             names,
-            records,
+            store,
             datasets=chosen,
             trials=trials,
             met=met,
             quick=quick,
             device=device,
             command=command_line(),
-            callback=bar.show_zoo,
+            callback=bar.show,
         )
-    runs, trained = store.read(), records.read()
+    runs = store.read()
     for experiment in wanted:
         if experiment == "figure1":
             from panconv.paper.figures.lattice import draw_figure1
@@ -116,7 +115,7 @@ def reproduce(
         elif experiment == "table3":
             _show(experiment, summary.table3(runs), chosen)
         else:
-            rows = getattr(summary, experiment)(runs, trained)
+            rows = getattr(summary, experiment)(runs)
             _show(experiment, rows, chosen)
             _show_on_m(rows, chosen)
             _show_count(rows)
@@ -141,7 +140,6 @@ def _baselines(wanted: Sequence[str], methods: str | None) -> list[str]:
 def _splits(
     what: str,
     store: Results,
-    records: Records,
     count: int,
     datasets: list[str],
     methods: str | None,
@@ -152,25 +150,26 @@ def _splits(
     from panconv.paper.report import summary
     from panconv.paper.tables import reproduce as experiments
     from panconv.paper.tables import splits
+    from panconv.training import runner
 
     if what != "table2" or count < 1:
         raise ValueError(f"--random-splits goes with table2 and a number of at least 1, got {what} and {count}")
     names = _baselines(["table2"], methods or ",".join(splits.FASTEST))
-    done = {record.task().key() for record in records.read()}
-    wanted = [t for d in datasets for t in splits.pan_tasks(d, count, quick) + splits.tasks(names, d, count, quick)]
-    bar = Batches(sum(task.key() not in done for task in wanted))
+    wanted = [task for name in datasets for task in splits.tasks(["pan", *names], name, count, quick)]
+    bar = Batches(runner.missing(wanted, store.read()))
     with stopping(bar):
         experiments.reproduce_splits(
             names,
-            records,
+            store,
             count=count,
             datasets=datasets,
             quick=quick,
             device=device,
             command=command_line(),
-            callback=bar.show_zoo,
+            callback=bar.show,
         )
-    trained, rows = records.read(), summary.table2(store.read(), records.read())
+    trained = store.read()
+    rows = summary.table2(trained)
     for name in datasets:
         public = {row.key: row.cells[GRAPHS.index(name)].mean for row in rows}
         heading = f"{name.capitalize()} on random splits"

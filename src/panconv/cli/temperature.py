@@ -59,7 +59,8 @@ def temperature(
     """
     from panconv.met.methods import checked_method
     from panconv.paper.studies.temperature import draw_sweep, sweep, sweep_jobs
-    from panconv.records.runs import Results
+    from panconv.records.record import Results
+    from panconv.training.runner import missing
     from panconv.weights import PowerLaw
 
     checked_method(method)
@@ -77,9 +78,8 @@ def temperature(
     store.check_writable()
     name = canonical(graph)
     options = {"alpha": alpha, "method": method, "trials": trials, "epochs": epochs}
-    done = {run.job().key() for run in store.read()}
     jobs = sweep_jobs(name, Ls, Ts, **options)  # type: ignore[arg-type]
-    bar = Batches(sum(job.key() not in done for job in jobs) + 2 * len(Ls) * trials)
+    bar = Batches(missing(jobs, store.read()) + 2 * len(Ls) * trials)
     with stopping(bar):
         found = sweep(
             name,

@@ -34,7 +34,7 @@ from panconv.cli.options import Device, Epochs, Method, Seed, json_of, plot_of
 from panconv.cli.tables import table
 
 if TYPE_CHECKING:
-    from panconv.records.runs import Run
+    from panconv.records.record import Record
 
 KINDS = ("free", "fixed", "boltzmann", "power-law")
 
@@ -98,7 +98,7 @@ def train(
     from panconv.data import load
     from panconv.met.methods import checked_method
     from panconv.paper.settings import settings, start
-    from panconv.records.runs import Job, Results
+    from panconv.records.record import Results, pan_task
     from panconv.training.search import train_batch
 
     checked_method(method)
@@ -127,7 +127,7 @@ def train(
     with stopping(bar):
         for name in names:
             how = replace(settings(name, method), **given).plain()
-            jobs = [Job(name, method, spec, L, how, seed + t) for t in range(trials)]
+            jobs = [pan_task(name, method, spec, L, how, seed + t) for t in range(trials)]
             show = partial(bar.show, title(name))
             done[name] = train_batch(jobs, device=device, command=command_line(), callback=show)
             if store is not None:
@@ -204,28 +204,29 @@ def _weights(method: int, weights: str | None, k: str | None) -> tuple[str, list
     return kind, None if k is None else numbers(k, "--k")
 
 
-def _record(runs: list[Run], kind: str, fixed: list[float] | None) -> dict[str, Any]:
+def _record(runs: list[Record], kind: str, fixed: list[float] | None) -> dict[str, Any]:
     """The trials of one graph, as JSON for machines."""
     from panconv.paper.published import reported
     from panconv.paper.report.summary import cell
+    from panconv.training.search import met_of
 
-    one = runs[0]
-    summed = cell(runs, reported(one.dataset, one.method, kind, fixed, one.L))
+    one, met = runs[0], met_of(runs[0])
+    summed = cell(runs, reported(one.dataset, met["method"], kind, fixed, met["L"]))
     return {
         "dataset": one.dataset,
-        "method": one.method,
+        "method": met["method"],
         "weights": kind,
         "k": fixed,
-        "L": one.L,
+        "L": met["L"],
         "settings": one.settings,
         "seeds": [run.seed for run in runs],
-        "test_accuracy": [100 * run.test_accuracy for run in runs],
+        "test_accuracy": [100 * (run.test_accuracy or 0.0) for run in runs],
         "mean": summed.mean,
         "std": summed.std if len(runs) > 1 else None,
         "paper": summed.paper,
-        "val_accuracy": [100 * run.val_accuracy[run.best_epoch - 1] if run.best_epoch else None for run in runs],
+        "val_accuracy": [100 * run.val_accuracy if run.best_epoch else None for run in runs],
         "best_epoch": [run.best_epoch for run in runs],
-        "stopped_epoch": [len(run.val_loss) for run in runs],
+        "stopped_epoch": [len(run.loss_curve) for run in runs],
         "path_weights": summed.path_weights,
         "seconds": summed.seconds,
     }

@@ -30,10 +30,12 @@ from panconv.paper.report.standing import signed
 from panconv.paper.tables import baselines
 from panconv.paper.zoo.menu import in_words, menu
 from panconv.paper.zoo.notes import NOTES
-from panconv.paper.zoo.records import Record, Records, Task
 from panconv.paper.zoo.registry import METHODS, checked
 from panconv.paper.zoo.settings import merged
 from panconv.records.jsonl import parsed_json
+from panconv.records.ranking import ranked
+from panconv.records.record import Record, Results, Task
+from panconv.training.runner import alike
 
 
 def zoo(
@@ -83,11 +85,11 @@ def zoo(
     choosing = offered if len(offered) > 1 else []
     bar = Batches(len(names) * (trials * (1 + met) + len(choosing) * baselines.CHOOSING_TRIALS))
     rows: list[tuple[str, str, list[Record]]] = []
-    options: dict[str, Any] = {"device": device, "command": command_line(), "callback": bar.show_zoo}
+    options: dict[str, Any] = {"device": device, "command": command_line(), "callback": bar.show}
 
     def tasks(dataset: str, operator: dict[str, Any] | None, seeds: range, tested: bool = True) -> list[Task]:
         how = merged(METHODS[name].on(dataset, m=operator is not None), given)
-        return [Task(name, dataset, "public", operator, how, each, tested) for each in seeds]
+        return [Task(dataset, name, operator, "public", how, each, tested) for each in seeds]
 
     seeds = range(seed, seed + trials)
     others = range(seed + baselines.CHOOSING_SEED, seed + baselines.CHOOSING_SEED + baselines.CHOOSING_TRIALS)
@@ -95,18 +97,19 @@ def zoo(
         for dataset in names:
             rows.append((dataset, "its own", run(tasks(dataset, None, seeds), **options)))
             if met:
-                tried = [(run(tasks(dataset, each, others, False), **options), i) for i, each in enumerate(choosing)]
-                best = max(tried, key=lambda one: statistics.fmean(r.val_accuracy for r in one[0]))[1] if tried else 0
-                on_m = run(tasks(dataset, offered[best], seeds), **options)
-                rows.append((dataset, in_words(offered[best]), on_m))
+                operator = offered[0]
+                if choosing:
+                    tried = [task for each in choosing for task in tasks(dataset, each, others, False)]
+                    operator = ranked(run(tried, **options))[0].operator
+                rows.append((dataset, in_words(operator), run(tasks(dataset, operator, seeds), **options)))
     _show(name, rows)
-    records = [vars(record) for _, _, those in rows for record in those]
+    records = [{"method": name, **vars(record)} for _, _, those in rows for record in those]
     write(json_file, records, "results")
 
 
 def _list(results: Path, json_file: Path | None) -> None:
     """The methods with their citation, and what of them has been run."""
-    records = Records(results / "zoo").read() if results.exists() else []
+    records = Results(results).read() if results.exists() else []
     table = Table(box=box.SIMPLE_HEAD, title="The baselines of Table 2", title_justify="left", padding=(0, 1, 0, 0))
     for column in ("method", "M as its", "trials in " + str(results), "citation"):
         table.add_column(column, no_wrap=column == "method")
@@ -122,8 +125,7 @@ def _list(results: Path, json_file: Path | None) -> None:
 
 
 def _trials(records: list[Record], name: str, dataset: str) -> int:
-    alike = {task.alike() for task in baselines.own_tasks(name, dataset, 1)}
-    return sum(record.task().alike() in alike for record in records)
+    return len(alike(records, baselines.own_tasks(name, dataset, 1)))
 
 
 def _plain(name: str) -> dict[str, Any]:

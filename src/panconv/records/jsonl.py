@@ -21,7 +21,7 @@ from panconv.base.files import replacing
 
 LARGEST = 1e100  # of a number: means and deviations of such numbers cannot overflow
 _LONGEST = 2**26  # bytes of a line
-_DEEPEST = 8  # lists and objects within one another
+DEEPEST = 8  # lists and objects within one another
 _SHOWN = reprlib.Repr()
 _SHOWN.maxstring = _SHOWN.maxother = 60
 
@@ -50,7 +50,7 @@ def is_share(value: Any) -> bool:
     return is_number(value) and 0 <= value <= 1
 
 
-def is_plain(value: Any, depth: int = _DEEPEST) -> bool:
+def is_plain(value: Any, depth: int = DEEPEST) -> bool:
     """Whether a value is text, a number, true, false, null, or lists and objects of such, not too deep."""
     if isinstance(value, (list, tuple)):
         return depth > 0 and all(is_plain(each, depth - 1) for each in value)
@@ -77,7 +77,7 @@ NATURAL = Rule(is_whole, "a whole number of at least 0")
 COUNT = Rule(lambda value: is_whole(value, 1), "a whole number of at least 1")
 SHARE = Rule(is_share, "a number between 0 and 1")
 SECONDS = Rule(lambda value: is_number(value) and value >= 0, f"a number between 0 and {LARGEST:g}")
-PLAIN = Rule(is_plain, f"text, finite numbers, lists or objects of them, at most {_DEEPEST} deep")
+PLAIN = Rule(is_plain, f"text, finite numbers, lists or objects of them, at most {DEEPEST} deep")
 OBJECT = Rule(is_object, "an object of text, numbers and lists")
 WORDS = Rule(lambda value: is_object(value) and all(isinstance(w, str) for w in value.values()), "an object of texts")
 

@@ -1,4 +1,4 @@
-"""Points of a grid, ranked by how their trainings did on the validation nodes. Never imports torch."""
+"""The one way to choose by validation: operators, ranked by how their trainings did. Never imports torch."""
 
 from __future__ import annotations
 
@@ -9,32 +9,34 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from panconv.records.runs import Run
+from panconv.records.record import Record
 
 
 @dataclass(frozen=True)
 class Point:
-    """A point of a grid and how its trials did on the validation nodes."""
+    """An operator and how its trials did on the validation nodes."""
 
-    weights: Any
+    operator: dict[str, Any]
     val_accuracy: float  # mean over the trials, at each one's lowest validation loss
-    val_loss: float
+    val_loss: float  # ∞ where it is not known
     std: float  # of the accuracy
 
+    @property
+    def weights(self) -> Any:
+        return self.operator["weights"]
 
-def ranked(runs: Sequence[Run]) -> list[Point]:
-    """The points that runs belong to, best mean validation accuracy first; a tie goes to the lower loss."""
-    groups: dict[str, list[Run]] = {}
-    for run in runs:
-        groups.setdefault(json.dumps(run.weights, sort_keys=True), []).append(run)
+
+def ranked(records: Sequence[Record]) -> list[Point]:
+    """The operators of some records, best mean validation accuracy first; a tie goes to the lower loss."""
+    groups: dict[str, list[Record]] = {}
+    for record in records:
+        groups.setdefault(json.dumps(record.operator, sort_keys=True), []).append(record)
     points = []
     for group in groups.values():
-        chosen = [run for run in group if run.best_epoch]
-        accuracy = [run.val_accuracy[run.best_epoch - 1] for run in chosen]
-        loss = [x for run in chosen if (x := run.val_loss[run.best_epoch - 1]) is not None]
+        accuracy = [record.val_accuracy for record in group if record.best_epoch != 0]
+        loss = [math.inf if record.val_loss is None else record.val_loss for record in group]
         spread = statistics.stdev(accuracy) if len(accuracy) > 1 else 0.0
-        if len(loss) < len(group):  # a training that never had a finite loss: the point is no candidate
-            points.append(Point(group[0].weights, 0.0, math.inf, spread))
-        else:
-            points.append(Point(group[0].weights, statistics.fmean(accuracy), statistics.fmean(loss), spread))
+        # A training that never had a finite loss: the operator is no candidate.
+        mean = statistics.fmean(accuracy) if len(accuracy) == len(group) else 0.0
+        points.append(Point(group[0].operator or {}, mean, statistics.fmean(loss), spread))
     return sorted(points, key=lambda point: (-point.val_accuracy, point.val_loss))

@@ -1,14 +1,11 @@
-"""Many trainings side by side: jobs in batches that fit memory, and the grid search over k(n)."""
+"""PANs side by side, in batches that fit memory, and the grid search over k(n)."""
 
 from __future__ import annotations
 
 import itertools
-import json
-import platform
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import lru_cache
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import torch
@@ -25,13 +22,15 @@ from panconv.base.checks import (
     shown,
 )
 from panconv.data import load
+from panconv.data.splits import with_random_splits
 from panconv.graph import Adjacency
 from panconv.met.methods import checked_method
 from panconv.records.jsonl import number_or_null
 from panconv.records.ranking import Point, ranked
-from panconv.records.runs import Job, Results, Run, check_job, checked_settings
+from panconv.records.record import Record, Results, Task, check_task, checked_settings, pan_task
 from panconv.training.fit import FitResult, Progress, fit
 from panconv.training.models import PAN
+from panconv.training.runner import Step, Tell, run, versions
 from panconv.weights import layer_specs, weights_from
 
 # What is held of one trial while it trains: about this much per stored feature and per hidden value.
@@ -41,56 +40,36 @@ _MOST_POINTS = 100_000
 _GIVEN: dict[str, Data] = {}  # graphs that were given as objects, while they are searched
 
 
-@dataclass(frozen=True)
-class Step:
-    """What a callback is told: which batch, and how far it is."""
-
-    batch: int  # from 0
-    batches: int
-    jobs: list[Job]
-    progress: Progress | None  # None before its first epoch
-
-
 def run_jobs(
-    jobs: Iterable[Job],
+    tasks: Iterable[Task],
     results: Results | None = None,
     *,
     device: str = "cpu",
     command: str = "",
     callback: Callable[[Step], None] | None = None,
-) -> list[Run]:
-    """Trains what has no record yet, side by side where possible, and returns a record for each job, in order."""
-    jobs = list(jobs)
-    for job in jobs:
-        check_job(job)
-    runs = {} if results is None else {run.job().key(): run for run in results.read()}
-    batches = batched([job for job in jobs if job.key() not in runs], device)
-    for i, batch in enumerate(batches):
-
-        def tell(progress: Progress | None, i: int = i, batch: list[Job] = batch) -> None:
-            if callback is not None:
-                callback(Step(i, len(batches), batch, progress))
-
-        tell(None)
-        new, _ = train_batch(batch, device=device, command=command, callback=tell)
-        if results is not None:
-            results.add(new)
-        runs |= {run.job().key(): run for run in new}
-    return [runs[job.key()] for job in jobs]
+) -> list[Record]:
+    """Trains the PANs that have no record yet, and returns a record for each task, in order."""
+    return run(tasks, results, trainer=Pans(), device=device, command=command, callback=callback)
 
 
-def batched(jobs: Sequence[Job], device: str = "cpu") -> list[list[Job]]:
-    """Jobs in batches that can train side by side: all alike but for the seed and fixed weights, and within memory."""
-    groups: dict[str, list[Job]] = {}
-    for job in jobs:
-        weights = "fixed" if _is_fixed(job.weights) else job.weights
-        alike = [job.dataset, job.method, job.L, job.settings, weights]
-        groups.setdefault(json.dumps(alike, sort_keys=True), []).append(job)
-    batches = []
-    for group in groups.values():
-        size = batch_size(_graph(group[0].dataset), group[0].settings["hidden"], device)
-        batches += [group[start : start + size] for start in range(0, len(group), size)]
-    return batches
+class Pans:
+    """How PANs are trained: side by side where they are alike but for the seed and fixed weights."""
+
+    def check(self, task: Task) -> None:
+        check_task(task)
+
+    def beside(self, task: Task) -> str:
+        fixed = {**met_of(task), "weights": "fixed"} if _is_fixed(task.weights) else task.operator
+        return replace(task, operator=fixed).alike()
+
+    def at_once(self, task: Task, device: str) -> int:
+        return batch_size(_graph(task.dataset), task.settings["hidden"], device)
+
+    def train(self, tasks: list[Task], device: str, command: str, tell: Tell) -> list[Record]:
+        def told(progress: Progress) -> None:
+            tell(progress.epoch / progress.epochs, progress)
+
+        return train_batch(tasks, device=device, command=command, callback=told)[0]
 
 
 def batch_size(data: Data, hidden: int, device: str = "cpu") -> int:
@@ -104,48 +83,59 @@ def batch_size(data: Data, hidden: int, device: str = "cpu") -> int:
 
 
 def train_batch(
-    jobs: Sequence[Job],
+    tasks: Sequence[Task],
     *,
     device: str = "cpu",
     command: str = "",
     callback: Callable[[Progress], None] | None = None,
-) -> tuple[list[Run], FitResult[PAN]]:
-    """Trains jobs that are alike but for the seed and fixed weights, all at once."""
-    job, how = jobs[0], jobs[0].settings
-    check_job(job)
-    data = _graph(job.dataset)
+) -> tuple[list[Record], FitResult[PAN]]:
+    """Trains PANs that are alike but for the seed and fixed weights, all at once."""
+    one, how, seeds = tasks[0], tasks[0].settings, [task.seed for task in tasks]
+    check_task(one)
+    data, met = _graph(one.dataset), met_of(one)
+    data = with_random_splits(data, seeds) if one.split == "random" else data
     model = PAN(
         data.x.size(1),
         how["hidden"],
         int(data.y.max()) + 1,
         how["layers"],
-        L=job.L,
-        method=job.method,
-        weights=_side_by_side([each.weights for each in jobs], how["layers"], job.L),
+        L=met["L"],
+        method=met["method"],
+        weights=_side_by_side([each.weights for each in tasks], how["layers"], met["L"]),
         dropout=how["dropout"],
-        trials=len(jobs),
+        trials=len(tasks),
     )
     options = {key: how[key] for key in ("lr", "weight_decay", "epochs", "patience")}
-    result = fit(model, data, seeds=[j.seed for j in jobs], device=device, callback=callback, **options)
+    result = fit(model, data, seeds=seeds, device=device, callback=callback, **options)
     adj = Adjacency.of(data.edge_index, num_nodes=data.num_nodes)
     with torch.no_grad():  # k(n; i) of eq. 2, the mean over the nodes, (L+1, S) per layer
         learned = [conv.met(adj).path_weights.mean(1) for conv in result.model.cpu().layers()]
-    runs = [
-        Run(
-            **vars(each),
-            test_accuracy=result.test_accuracy[s],
-            best_epoch=result.best_epoch[s],
-            val_loss=_curve(result.history["val_loss"], s, result),
-            val_accuracy=_curve(result.history["val_accuracy"], s, result),
-            path_weights=[[number_or_null(round(k, 4)) for k in layer[:, s].tolist()] for layer in learned],
-            seconds=round(result.seconds / len(jobs), 3),
-            device=device,
-            versions=versions(),
-            command=command,
+    records = []
+    for s, task in enumerate(tasks):
+        loss, accuracy = (_curve(result.history[name], s, result) for name in ("val_loss", "val_accuracy"))
+        best = result.best_epoch[s]
+        records.append(
+            Record(
+                **vars(task),
+                test_accuracy=result.test_accuracy[s],
+                val_accuracy=accuracy[best - 1] if best else 0.0,
+                seconds=round(result.seconds / len(tasks), 3),
+                device=device,
+                versions=versions(),
+                command=command,
+                val_loss=loss[best - 1] if best else None,
+                best_epoch=best,
+                loss_curve=loss,
+                accuracy_curve=accuracy,
+                path_weights=[[number_or_null(round(k, 4)) for k in layer[:, s].tolist()] for layer in learned],
+            )
         )
-        for s, each in enumerate(jobs)
-    ]
-    return runs, result
+    return records, result
+
+
+def met_of(task: Task) -> dict[str, Any]:
+    """The operator of a PAN."""
+    return task.operator or {}
 
 
 # ---------------------------------------------------------------------- grids
@@ -214,7 +204,7 @@ def grid_search(
     Args:
         data: the name of a graph, as `load` takes it, or a PyG `Data` as `fit` takes it.
         points: path weights, as `grid_points` and `power_law_points` make them.
-        settings: what to change of `panconv.records.runs.SETTINGS`.
+        settings: what to change of `panconv.records.record.SETTINGS`.
         method, L: the operator.
         trials: trainings of each point, with the seeds from `seed` on.
         results: a folder of records to go on from and to add to; for a graph with a name.
@@ -234,11 +224,11 @@ def grid_search(
     for spec in points:
         for each in layer_specs(spec, how["layers"]):
             weights_from(each, L)
-    jobs = [Job(name, method, w, L, how, seed + t) for w in points for t in range(trials)]
+    tasks = [pan_task(name, method, w, L, how, seed + t) for w in points for t in range(trials)]
     if isinstance(data, Data):
         _GIVEN[name] = data
     try:
-        return ranked(run_jobs(jobs, results, device=device, command=command, callback=callback))
+        return ranked(run_jobs(tasks, results, device=device, command=command, callback=callback))
     finally:
         _GIVEN.pop(name, None)
 
@@ -261,26 +251,12 @@ def _is_fixed(weights: Any) -> bool:
 
 
 def _side_by_side(weights: Sequence[Any], layers: int, L: int) -> Any:
-    """The weights of some jobs as one spec: the same for all, or the numbers of each in a column."""
+    """The weights of some tasks as one spec: the same for all, or the numbers of each in a column."""
     if not _is_fixed(weights[0]):
         return weights[0]
-    by_job = [layer_specs(spec, layers) for spec in weights]
-    columns = [[weights_from(of[layer], L)() for of in by_job] for layer in range(layers)]
+    by_task = [layer_specs(spec, layers) for spec in weights]
+    columns = [[weights_from(of[layer], L)() for of in by_task] for layer in range(layers)]
     return {"kind": "layers", "of": [torch.stack(each, dim=1).tolist() for each in columns]}
-
-
-@lru_cache(maxsize=1)
-def versions() -> dict[str, str]:
-    """What a record says it was made with."""
-    packages = {name: _version(name) for name in ("panconv", "torch", "torch_geometric")}
-    return {**packages, "python": platform.python_version()}
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:  # run from a source tree
-        return "not installed"
 
 
 def _curve(values: torch.Tensor, s: int, result: FitResult[PAN]) -> list[Any]:

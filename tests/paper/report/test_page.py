@@ -11,9 +11,8 @@ from selenium.webdriver.support.ui import WebDriverWait
 from panconv.paper.report import figures, summary, write_report
 from panconv.paper.report.page import page as html
 from panconv.paper.tables import cells
-from panconv.paper.zoo.records import Records
 from panconv.records.ranking import Point
-from panconv.records.runs import Results
+from panconv.records.record import Results
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 DRIVER = shutil.which("chromedriver")
@@ -28,12 +27,12 @@ def runs():
                 done[job.key()] = trained(job, test_accuracy=0.7 + 0.01 * job.seed)
         for job in cells.grid_jobs(dataset):
             good = job.weights == [0.5, 1.0, 2.0]
-            done[job.key()] = trained(job, test_accuracy=0.5, val_accuracy=[0.1, 0.75 if good else 0.6, 0.3])
+            done[job.key()] = trained(job, test_accuracy=0.5, val_accuracy=0.75 if good else 0.6)
         for job in cells.pan_jobs(dataset, 10):
             done[job.key()] = trained(job, test_accuracy=0.82)
-        for job in cells.winner_jobs(dataset, Point([0.5, 1.0, 2.0], 0.0, 0.0, 0.0), 2):
+        for job in cells.winner_jobs(dataset, Point({"weights": [0.5, 1.0, 2.0]}, 0.0, 0.0, 0.0), 2):
             done[job.key()] = trained(job, test_accuracy=0.83)
-    done |= {job.key(): trained(job, val_accuracy=[0.2, 0.3, 0.9]) for job in cells.gcn_jobs(3)}
+    done |= {job.key(): trained(job, accuracy_curve=[0.2, 0.3, 0.9]) for job in cells.gcn_jobs(3)}
     return list(done.values())
 
 
@@ -45,7 +44,7 @@ def baselines():
 
 
 def trained(job, **outcome):
-    return make(**vars(job), **{"path_weights": [[0.0, 1.0, 1.0][: job.L + 1]] * 2, **outcome})
+    return make(**vars(job), **{"path_weights": [[0.0, 1.0, 1.0][: job.operator["L"] + 1]] * 2, **outcome})
 
 
 def test_cells_are_means_of_the_right_trainings():
@@ -89,7 +88,7 @@ def test_a_quick_look_does_not_stand_for_the_real_thing():
 
 
 def test_who_converges_faster_is_read_off_the_data():
-    figure = summary.figure2([run for run in runs() if run.seed > 2 or run.L == 1])
+    figure = summary.figure2([run for run in runs() if run.seed > 2 or run.operator["L"] == 1])
     assert summary.convergence(figure["PAN"]) == 2  # .7 of a final .6
     assert summary.convergence(figure["GCN"]) == 3
     assert "PAN converges faster than GCN here" in summary.convergence_line(figure)
@@ -110,7 +109,7 @@ def test_the_grid_is_ranked_by_validation_accuracy():
 def page(tmp_path_factory):
     folder = tmp_path_factory.mktemp("report")
     Results(folder / "results").add(runs())
-    Records(folder / "results" / "zoo").add(baselines())
+    Results(folder / "results" / "zoo").add(baselines())
     return write_report(folder / "results", folder / "report.html")
 
 
@@ -225,11 +224,11 @@ def test_in_the_dark(page, browser):
 
 def test_trainings_that_turned_nan_are_told_from_the_others():
     jobs = cells.pan_jobs("cora", 3)
-    lost = trained(jobs[0], best_epoch=0, val_loss=[], val_accuracy=[])  # never had a finite loss
-    late = trained(jobs[1], best_epoch=1, val_loss=[0.5, None, None], path_weights=[[None, 1.0, 1.0]] * 2)
+    lost = trained(jobs[0], best_epoch=0, val_loss=None, loss_curve=[], accuracy_curve=[])  # never had a finite loss
+    late = trained(jobs[1], best_epoch=1, loss_curve=[0.5, None, None], path_weights=[[None, 1.0, 1.0]] * 2)
     well = trained(jobs[2])
-    assert figures.band([lost, late, well], "val_loss", 2.0)[1] == [1.5, 1.0, 1.2]
-    assert figures.band([lost, late], "val_loss", 1.0)[0] == [1]
+    assert figures.band([lost, late, well], "loss_curve", 2.0)[1] == [1.5, 1.0, 1.2]
+    assert figures.band([lost, late], "loss_curve", 1.0)[0] == [1]
     assert summary.cell([late, well], None).path_weights[0] == [0.0, 1.0, 1.0]
     assert summary.figure2([lost, late]) == {"PAN": [late]}
     assert summary.figure2([lost]) == {}

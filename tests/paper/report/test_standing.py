@@ -9,12 +9,12 @@ from baseline_records import on_m, own, record, whole
 from panconv.paper.report import standing, summary, write_report
 from panconv.paper.report.ranking import draw, draw_all
 from panconv.paper.tables import baselines
-from panconv.paper.zoo.records import Records
 from panconv.paper.zoo.registry import METHODS
+from panconv.records.record import Results
 
 
 def rows(records):
-    return {row.name: row for row in summary.table2([], records)}
+    return {row.name: row for row in summary.table2(records)}
 
 
 def test_how_a_row_came_out():
@@ -49,9 +49,7 @@ def test_what_m_changes_is_counted_by_seed():
 
 
 def test_places_are_by_our_mean():
-    table = summary.table2(
-        [], own("gat", "cora", [83.0, 84.0]) + own("gcn", "cora", [83.0]) + own("lp", "cora", [90.0])
-    )
+    table = summary.table2(own("gat", "cora", [83.0, 84.0]) + own("gcn", "cora", [83.0]) + own("lp", "cora", [90.0]))
     ranked = standing.places(table, "cora")
     assert [place.name for place in ranked] == ["LP", "GAT", "GCN"]
     assert standing.places(table, "pubmed") == []
@@ -64,7 +62,7 @@ def test_places_are_by_our_mean():
 
 def test_near_the_first_is_whom_either_spread_reaches():
     wide = own("gat", "cora", [81.0, 85.0]) + own("gcn", "cora", [82.4, 82.6])  # 83 ± 2.8 and 82.5 ± 0.1
-    ranked = standing.places(summary.table2([], own("lp", "cora", [84.0, 84.0]) + wide), "cora")
+    ranked = standing.places(summary.table2(own("lp", "cora", [84.0, 84.0]) + wide), "cora")
     assert [place.name for place in ranked] == ["LP", "GAT", "GCN"]
     near = standing.ranked_words(ranked)
     assert near == "LP leads with 84.0 ± 0.0; 1 of the others is within one standard deviation of it: GAT."
@@ -72,11 +70,11 @@ def test_near_the_first_is_whom_either_spread_reaches():
 
 def test_few_trials_are_named():
     full, few = own("sgc", "cora", [81.0] * 10), own("gat", "pubmed", [79.0] * 3) + own("lp", "cora", [68.0])
-    words = standing.few_trials(summary.table2([], full + few))
+    words = standing.few_trials(summary.table2(full + few))
     assert words == "Cells of fewer than ten trials. 1 trial: LP (Cora); 3 trials of at most 1000 epochs: GAT (Pubmed)."
-    assert standing.few_trials(summary.table2([], full)) == ""
+    assert standing.few_trials(summary.table2(full)) == ""
     quick = own("gcn", "cora", [50.0], quick=True)
-    assert "1 trial of at most 5 epochs: all." in standing.few_trials(summary.table2([], quick))
+    assert "1 trial of at most 5 epochs: all." in standing.few_trials(summary.table2(quick))
 
 
 def test_what_rounds_to_nothing_has_no_minus():
@@ -84,7 +82,7 @@ def test_what_rounds_to_nothing_has_no_minus():
 
 
 def test_every_cell_of_a_baseline_names_its_command():
-    shown = dict(summary.origins([], whole(trials=2)))
+    shown = dict(summary.origins(whole(trials=2)))
     for name, method in METHODS.items():
         for graph in summary.TITLES.values():
             cell = shown[f"{method.title}, {graph}"]
@@ -96,7 +94,7 @@ def test_every_cell_of_a_baseline_names_its_command():
 
 def test_a_folder_of_baselines_alone_is_enough(tmp_path):
     others = [record(task, 10.0) for task in baselines.own_tasks("gcn", "cora", 2, split="random")]
-    Records(tmp_path / "results" / "zoo").add(own("gcn", "cora", [81.0, 82.0]) + own("sgc", "cora", [80.0]) + others)
+    Results(tmp_path / "results" / "zoo").add(own("gcn", "cora", [81.0, 82.0]) + own("sgc", "cora", [80.0]) + others)
     text = write_report(tmp_path / "results", tmp_path / "page.html").read_text()
     start = text.index("<header>")  # behind the plotting library
     assert "5 trainings" in text[start:]
@@ -106,12 +104,12 @@ def test_a_folder_of_baselines_alone_is_enough(tmp_path):
 
 
 def test_the_ranked_picture(tmp_path):
-    table = summary.table2([], whole(trials=2))
+    table = summary.table2(whole(trials=2))
     for ending in ("png", "svg"):
         draw(table, "cora", tmp_path / f"one.{ending}")
         draw(table, "cora", tmp_path / f"two.{ending}")
         assert (tmp_path / f"one.{ending}").read_bytes() == (tmp_path / f"two.{ending}").read_bytes()
-    one = summary.table2([], own("gcn", "cora", [81.0]) + own("gcn", "pubmed", [79.0]) + own("sgc", "pubmed", [79.0]))
+    one = summary.table2(own("gcn", "cora", [81.0]) + own("gcn", "pubmed", [79.0]) + own("sgc", "pubmed", [79.0]))
     assert draw_all(one, ["cora", "pubmed"], tmp_path) == [tmp_path / "ranked-pubmed.png"]
     assert sorted(path.name for path in tmp_path.glob("ranked*")) == ["ranked-pubmed.png", "ranked-pubmed.svg"]
 

@@ -4,8 +4,8 @@ import pytest
 
 from panconv.paper.report import summary
 from panconv.paper.tables import baselines, reproduce, splits
-from panconv.paper.zoo.records import Record, Records
 from panconv.paper.zoo.registry import METHODS
+from panconv.records.record import Record, Results
 
 
 def done(tasks, val=0.5, test=0.6):
@@ -59,17 +59,17 @@ def test_rows_ours_the_papers_and_on_m():
     operator = met[0].operator
     records = done(own, test=0.80) + [r for t in met for r in done([t], val=0.9 if t.operator == operator else 0.1)]
     records += done(baselines.met_tasks("gcn", "cora", operator, 3), test=0.82)
-    row = next(row for row in summary.table2([], records) if row.name == "GCN")
+    row = next(row for row in summary.table2(records) if row.name == "GCN")
     cora, on_m = row.cells[0], row.on_m[0]
     assert (cora.mean, cora.std, cora.trials) == (pytest.approx(81), pytest.approx(1), 3)
     assert (on_m.mean, on_m.change, on_m.change_std) == (pytest.approx(83), pytest.approx(2), pytest.approx(0))
     assert row.on_m[1] is None
     assert row.reproduced is None  # the other graphs were not run
-    one = next(row for row in summary.table2([], done(baselines.own_tasks("graph_cnn", "cora", 1), test=0.75)))
+    one = next(row for row in summary.table2(done(baselines.own_tasks("graph_cnn", "cora", 1), test=0.75)))
     assert one.reproduced is None
-    rows = {r.name: r for r in summary.table2([], done(baselines.own_tasks("graph_cnn", "cora", 1), test=0.75))}
+    rows = {r.name: r for r in summary.table2(done(baselines.own_tasks("graph_cnn", "cora", 1), test=0.75))}
     assert rows["Graph-CNN"].reproduced  # 75.0 against 76.3
-    rows = {r.name: r for r in summary.table2([], done(baselines.own_tasks("graph_cnn", "cora", 1), test=0.747))}
+    rows = {r.name: r for r in summary.table2(done(baselines.own_tasks("graph_cnn", "cora", 1), test=0.747))}
     assert rows["Graph-CNN"].reproduced is False
     assert rows["MLP"].on_m is None
 
@@ -78,8 +78,8 @@ def test_a_quick_look_and_random_splits_stay_out_of_the_full_cell():
     full = done(baselines.own_tasks("gcn", "cora", 2), test=0.8)
     others = done(baselines.own_tasks("gcn", "cora", 2, quick=True), test=0.1)
     others += done(baselines.own_tasks("gcn", "cora", 2, split="random"), test=0.2)
-    assert summary.table2([], full + others) == summary.table2([], full)
-    quick = {row.name: row for row in summary.table2([], others)}["GCN"]
+    assert summary.table2(full + others) == summary.table2(full)
+    quick = {row.name: row for row in summary.table2(others)}["GCN"]
     assert quick.cells[0].mean == pytest.approx(10.5)
 
 
@@ -89,7 +89,7 @@ def test_what_is_on_m_is_compared_with_the_same_settings():
     quick = done(tried) + done(baselines.met_tasks("gcn", "cora", tried[0].operator, 1, quick=True), test=0.3)
 
     def on_m(records):
-        return next(row for row in summary.table2([], records) if row.name == "GCN").on_m[0]
+        return next(row for row in summary.table2(records) if row.name == "GCN").on_m[0]
 
     assert on_m(full + quick) is None  # nothing of its own to compare with
     own = done(baselines.own_tasks("gcn", "cora", 1, quick=True), test=0.2)
@@ -112,7 +112,7 @@ def test_how_many_are_missing():
 
 
 def test_splits_are_compared_one_by_one():
-    pan = [replace(r, test_accuracy=0.7 + 0.1 * (r.seed % 2)) for r in done(splits.pan_tasks("cora", 4))]
+    pan = [replace(r, test_accuracy=0.7 + 0.1 * (r.seed % 2)) for r in done(splits.tasks(["pan"], "cora", 4))]
     gcn = [replace(r, test_accuracy=0.69 + 0.1 * (r.seed % 2)) for r in done(splits.tasks(["gcn"], "cora", 4))]
     mlp = done(splits.tasks(["mlp"], "cora", 2), test=0.9)
     best, first, second = splits.standings(pan + gcn + mlp, "cora", {"gcn": 81.0})
@@ -127,7 +127,7 @@ def test_splits_are_compared_one_by_one():
 
 
 def test_a_table_is_trained_once(tmp_path):
-    store, told = Records(tmp_path), []
+    store, told = Results(tmp_path), []
     for _ in range(2):
         reproduce.reproduce_baselines(
             ["gcn"], store, datasets=["cora"], trials=2, met=True, quick=True, callback=told.append
@@ -136,12 +136,12 @@ def test_a_table_is_trained_once(tmp_path):
         told.clear()
         assert seen in ({(False, True), (True, False), (True, True)}, set())
     assert len(store.read()) == 2 + 2 + 2
-    row = {row.name: row for row in summary.table2([], store.read())}["GCN"]
+    row = {row.name: row for row in summary.table2(store.read())}["GCN"]
     assert row.on_m[0].trials == row.cells[0].trials == 2
 
 
 def test_random_splits_are_trained_once(tmp_path):
-    store = Records(tmp_path)
+    store = Results(tmp_path)
     for _ in range(2):
         reproduce.reproduce_splits(["mlp"], store, count=2, datasets=["cora"], quick=True)
     assert len(store.read()) == 4

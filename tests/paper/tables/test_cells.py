@@ -10,7 +10,7 @@ from panconv.paper.published import GRAPHS, TABLE1, TABLE2, reported
 from panconv.paper.settings import PAPER, UNDER_Z, Settings, settings, start
 from panconv.paper.tables import cells
 from panconv.records.ranking import Point
-from panconv.records.runs import SETTINGS
+from panconv.records.record import SETTINGS
 from panconv.weights import weights_from
 
 
@@ -38,10 +38,11 @@ def test_the_papers_tables_are_whole():
 
 def test_what_each_experiment_trains():
     assert len(cells.fixed_jobs("table3", GRAPHS, 10)) == 3 * (7 * 10 + 27 * 3)
-    assert [(j.L, j.weights) for j in cells.fixed_jobs("figure2", GRAPHS, 4)[::4]] == [(2, [0, 1, 1]), (1, [0, 1])]
+    drawn = cells.fixed_jobs("figure2", GRAPHS, 4)[::4]
+    assert [(job.operator["L"], job.weights) for job in drawn] == [(2, [0, 1, 1]), (1, [0, 1])]
     (quick,) = cells.fixed_jobs("table1", ["citeseer"], 1, quick=True)
     assert (quick.dataset, quick.seed, quick.settings["epochs"]) == ("citeseer", 0, 10)
-    winner = cells.winner_jobs("cora", Point([1.0, 1.0, 1.0], 0.8, 0.5, 0.0), 10)
+    winner = cells.winner_jobs("cora", Point({"weights": [1.0, 1.0, 1.0]}, 0.8, 0.5, 0.0), 10)
     assert {job.seed for job in winner} == set(range(1000, 1010))
     assert cells.missing(["table1", "table2"], [], GRAPHS, 10) == 30
     assert cells.missing(cells.EXPERIMENTS, [], ["cora"], 10) == 7 * 10 + 27 * 3 + 7 + 10 + 10
@@ -55,8 +56,14 @@ def test_settings_know_the_methods():
 
 
 def test_heat_maps_of_any_grid(tmp_path):
-    ks = [Point([a, b, c], 0.7 + 0.01 * a, 0.5, 0.01) for a in (0.0, 1.0) for b in (1.0, 2.0) for c in (1.0, 2.0)]
-    laws = [Point({"kind": "power-law", "alpha": 1.0, "temperature": T}, 0.7, 0.5, 0.0) for T in (1.0, 2.0)]
+    ks = [
+        Point({"weights": [a, b, c]}, 0.7 + 0.01 * a, 0.5, 0.01)
+        for a in (0.0, 1.0)
+        for b in (1.0, 2.0)
+        for c in (1.0, 2.0)
+    ]
+    law = {"kind": "power-law", "alpha": 1.0}
+    laws = [Point({"weights": {**law, "temperature": T}}, 0.7, 0.5, 0.0) for T in (1.0, 2.0)]
     for i, points in enumerate((ks, laws, ks[:1])):
         heat_map(points, "a title", tmp_path / f"{i}.png")
         assert (tmp_path / f"{i}.png").stat().st_size > 5000

@@ -6,10 +6,11 @@ import torch
 from panconv import load
 from panconv.paper.zoo import runner
 from panconv.paper.zoo.menu import MENU, WALK
-from panconv.paper.zoo.records import Records, Task
 from panconv.paper.zoo.registry import METHODS
+from panconv.records.record import Results, Task
+from panconv.training.runner import batched
 
-TASK = Task("gcn", "cora", "public", None, {**METHODS["gcn"].settings, "epochs": 4}, 0, True)
+TASK = Task("cora", "gcn", None, "public", {**METHODS["gcn"].settings, "epochs": 4}, 0, True)
 
 
 def tasks(*seeds, **changes):
@@ -55,9 +56,9 @@ def test_accuracy_is_that_of_the_nodes_it_says():
 def test_a_setting_that_the_method_does_not_have_is_refused_before_the_training(monkeypatch, tmp_path):
     monkeypatch.setattr(runner, "trainer", lambda _: pytest.fail("it is trained"))
     with pytest.raises(ValueError, match="'hiden' is no setting of this method"):
-        runner.run(tasks(0, settings={**TASK.settings, "hiden": 8}), Records(tmp_path))
+        runner.run(tasks(0, settings={**TASK.settings, "hiden": 8}), Results(tmp_path))
     with pytest.raises(ValueError, match=r"lr must be like 0\.01, got 'fast'"):
-        runner.run(tasks(0, settings={**TASK.settings, "lr": "fast"}), Records(tmp_path))
+        runner.run(tasks(0, settings={**TASK.settings, "lr": "fast"}), Results(tmp_path))
     assert not list(tmp_path.iterdir())
 
 
@@ -68,7 +69,7 @@ def test_what_has_a_record_is_not_trained_again(tmp_path):
         calls.append(list(seeds))
         return torch.zeros(len(seeds), data.num_nodes, dtype=torch.long)
 
-    store = Records(tmp_path)
+    store = Results(tmp_path)
     first = runner.run(tasks(0, 1), store, train=train)
     again = runner.run(tasks(1, 2, 0), store, train=train)
     assert calls == [[0, 1], [2]]
@@ -78,9 +79,9 @@ def test_what_has_a_record_is_not_trained_again(tmp_path):
 
 def test_batches_are_alike_but_for_the_seed(monkeypatch):
     mixed = tasks(0, 1) + tasks(0, settings={"lr": 1}) + tasks(2)
-    assert [[t.seed for t in batch] for batch in runner.batched(mixed, "cpu")] == [[0, 1, 2], [0]]
+    assert [[t.seed for t in batch] for batch in batched(mixed, runner.Baselines())] == [[0, 1, 2], [0]]
     monkeypatch.setattr(runner, "_BATCH_BYTES", 2 * 16 * load("cora").x.numel())
-    assert [[t.seed for t in batch] for batch in runner.batched(mixed, "cpu")] == [[0, 1], [2], [0]]
+    assert [[t.seed for t in batch] for batch in batched(mixed, runner.Baselines())] == [[0, 1], [2], [0]]
 
 
 def test_a_real_training_is_the_same_alone_and_among_others():
@@ -108,30 +109,6 @@ def test_on_m_and_on_a_walk():
     assert int(torch.bincount(runner.on_operator("cora", MENU[0].plain()).edge_index[1]).max()) == 32
 
 
-def test_a_random_split_is_like_the_public_one():
-    y = load("citeseer").y
-    splits = [runner.random_split(y, seed) for seed in (0, 0, 1)]
-    assert all(torch.equal(a, b) for a, b in zip(*splits[:2], strict=True))
-    assert not torch.equal(splits[0][0], splits[2][0])
-    train, val, test = splits[2]
-    assert torch.bincount(y[train]).tolist() == [20] * 6
-    assert (int(val.sum()), int(test.sum())) == (500, 1000)
-    assert int(torch.stack([train, val, test]).sum(0).max()) == 1
-    share = torch.bincount(y[test]) / 1000
-    assert (share - torch.bincount(y) / len(y)).abs().max() < 0.05  # neither the first nodes nor one class
-
-
-def test_validation_and_test_nodes_are_from_anywhere_and_others_for_each_seed():
-    N, seeds = 4000, 20
-    splits = [runner.random_split(torch.arange(N) % 4, seed) for seed in range(seeds)]
-    for part, size in ((1, 500), (2, 1000)):
-        masks = torch.stack([split[part] for split in splits])  # (seeds, N)
-        by_place = masks.reshape(seeds, 10, -1).sum((0, 2)) / (seeds * size)
-        assert (by_place - 0.1).abs().max() < 0.02  # as many from each tenth of the nodes
-        common = int((masks[0] & masks[1]).sum())
-        assert abs(common - size**2 / (N - 80)) < 5 * (size**2 / N) ** 0.5  # no more than by chance
-
-
 def test_splits_side_by_side_and_one_after_another():
     y = load("cora").y
     seen = []
@@ -144,5 +121,5 @@ def test_splits_side_by_side_and_one_after_another():
     assert seen == [((2708, 3), [0, 1, 2], 0)]  # the test node of one is a training node of another
     assert [record.test_accuracy for record in records] == [1, 1, 1]
     seen.clear()
-    runner.run(tasks(0, 1, split="random", method="lp"), train=train)
+    runner.run(tasks(0, 1, split="random", model="lp"), train=train)
     assert seen == [((2708,), [0], -1), ((2708,), [1], -1)]

@@ -12,7 +12,7 @@ from panconv.paper.figures.palette import BLUE, GREY, MODELS, ORANGE, sheer
 from panconv.paper.published import GRAPHS
 from panconv.paper.report.standing import Place, places, ranked_words, spread
 from panconv.paper.report.summary import TITLES, Row, grid
-from panconv.records.runs import Run
+from panconv.records.record import Record
 
 _SHADE = 0.22  # the opacity of a band
 _GRID = "rgba(128,128,128,.25)"
@@ -24,7 +24,7 @@ _LAYOUT = {
 }
 
 
-def band(runs: Sequence[Run], name: str, scale: float) -> tuple[list[int], list[float], list[float]]:
+def band(runs: Sequence[Record], name: str, scale: float) -> tuple[list[int], list[float], list[float]]:
     """Epochs, means and standard deviations of a curve, over the trials that still ran; no epoch without a number."""
     curves = [getattr(run, name) for run in runs]
     at: dict[int, list[float]] = {}
@@ -37,9 +37,9 @@ def band(runs: Sequence[Run], name: str, scale: float) -> tuple[list[int], list[
     return epochs, means, [statistics.stdev(at[e]) if len(at[e]) > 1 else 0.0 for e in epochs]
 
 
-def curves(figure: dict[str, list[Run]]) -> str:
+def curves(figure: dict[str, list[Record]]) -> str:
     """Figure 2: validation accuracy and loss over the epochs, mean and standard deviation."""
-    panels = (("val_accuracy", "validation accuracy (%)", 100.0), ("val_loss", "validation loss", 1.0))
+    panels = (("accuracy_curve", "validation accuracy (%)", 100.0), ("loss_curve", "validation loss", 1.0))
     plot = make_subplots(1, 2, column_widths=[0.62, 0.38], subplot_titles=[label for _, label, _ in panels])
     for column, (name, _, scale) in enumerate(panels, 1):
         for label, runs in figure.items():
@@ -81,7 +81,7 @@ def heat_map(name: str, points: dict[tuple[float, ...], float]) -> str:
     return _html(plot, f"grid-{name}")
 
 
-def heat_maps(runs: Sequence[Run]) -> list[tuple[str, str, str]]:
+def heat_maps(runs: Sequence[Record]) -> list[tuple[str, str, str]]:
     """By graph: its title, the best point in words, and the heat map of Table 3's grid."""
     out = []
     for name in GRAPHS:

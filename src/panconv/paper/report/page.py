@@ -13,8 +13,7 @@ from panconv.base.files import check_writable, replacing
 from panconv.paper.published import GRAPHS
 from panconv.paper.report import figures, standing, summary
 from panconv.paper.tables.baselines import EXPLAIN, REPRODUCED
-from panconv.paper.zoo.records import Record, Records
-from panconv.records.runs import Results, Run
+from panconv.records.record import Record, Results
 
 
 def write_report(results: str | Path, out: str | Path) -> Path:
@@ -22,16 +21,16 @@ def write_report(results: str | Path, out: str | Path) -> Path:
     store, out = Results(results), Path(out)
     if not store.folder.is_dir():
         raise ValueError(f"the results folder {store.folder} is not there: panconv reproduce table1 makes one")
-    runs, records = store.read(), Records(store.folder / "zoo").read()
-    if not runs and not records:
+    records = store.read()
+    if not records:
         raise ValueError(f"the results folder {store.folder} holds no results: panconv reproduce table1 makes some")
     check_writable(out)
     with replacing(out) as path:
-        path.write_text(page(runs, records), encoding="utf-8", errors="backslashreplace")  # a path may be no text
+        path.write_text(page(records), encoding="utf-8", errors="backslashreplace")  # a path may be no text
     return out
 
 
-def page(runs: list[Run], records: Sequence[Record] = ()) -> str:
+def page(runs: Sequence[Record]) -> str:
     """The page as HTML."""
     environment = Environment(
         loader=PackageLoader("panconv.paper.report", "."),
@@ -40,14 +39,13 @@ def page(runs: list[Run], records: Sequence[Record] = ()) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    all_rows = summary.table2(runs, records)
+    all_rows = summary.table2(runs)
     tables = [
         ("table3", "Table 3: the seven methods", summary.table3(runs)),
-        ("table1", "Table 1: PAN beside published models", summary.table1(runs, records)),
+        ("table1", "Table 1: PAN beside published models", summary.table1(runs)),
         ("table2", "Table 2: PAN beside all 24 baselines", all_rows),
     ]
     figure = summary.figure2(runs)
-    trainings: list[Run | Record] = [*runs, *records]
     return environment.get_template("template.html.j2").render(
         graphs=[summary.TITLES[name] for name in GRAPHS],
         tables=tables,
@@ -62,17 +60,12 @@ def page(runs: list[Run], records: Sequence[Record] = ()) -> str:
         explain=EXPLAIN,
         convergence=summary.convergence_line(figure),
         grids=[(title, words, Markup(html)) for title, words, html in figures.heat_maps(runs)],
-        origins=summary.origins(runs, records),
+        origins=summary.origins(runs),
         plotly=Markup(get_plotlyjs()),
-        num_runs=len(trainings),
-        seconds=sum(each.seconds for each in trainings),
+        num_runs=len(runs),
+        seconds=sum(each.seconds for each in runs),
         versions=sorted(
-            {
-                f"{name} {number}"
-                for each in trainings
-                for name, number in each.versions.items()
-                if number != "not installed"
-            }
+            {f"{name} {number}" for each in runs for name, number in each.versions.items() if number != "not installed"}
         ),
-        devices=sorted({each.device for each in trainings}),
+        devices=sorted({each.device for each in runs}),
     )

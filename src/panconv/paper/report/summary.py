@@ -13,10 +13,10 @@ from panconv.paper.published import GRAPHS, GRID_SEARCH, TABLE3
 from panconv.paper.tables import baselines, cells
 from panconv.paper.zoo.menu import in_words
 from panconv.paper.zoo.notes import NOTES
-from panconv.paper.zoo.records import Record
 from panconv.paper.zoo.registry import METHODS
 from panconv.records.ranking import Point
-from panconv.records.runs import Job, Run
+from panconv.records.record import Record, Task
+from panconv.training.runner import alike
 
 TITLES = {"cora": "Cora", "citeseer": "Citeseer", "pubmed": "Pubmed"}
 
@@ -109,26 +109,27 @@ class Row:
         return out
 
 
-def pick(runs: Sequence[Run], jobs: Callable[[bool], Sequence[Job]]) -> list[Run]:
+def pick(runs: Sequence[Record], jobs: Callable[[bool], Sequence[Task]]) -> list[Record]:
     """The trainings of a cell: those with the full settings if there are any, else those of a quick look."""
     return cells.found(runs, jobs(False)) or cells.found(runs, jobs(True))
 
 
-def cell(runs: Sequence[Run], paper: float | None) -> Cell:
+def cell(runs: Sequence[Record], paper: float | None, baseline: bool = False) -> Cell:
     if not runs:
-        return Cell(paper=paper)
-    accuracy = [100 * run.test_accuracy for run in runs]
-    layers = zip(*(run.path_weights for run in runs), strict=True)
+        return Cell(paper=paper, baseline=baseline)
+    accuracy = [100 * (run.test_accuracy or 0.0) for run in runs]
+    layers = zip(*(run.path_weights for run in runs if run.path_weights), strict=True)
     return Cell(
         mean=statistics.fmean(accuracy),
         std=statistics.stdev(accuracy) if len(accuracy) > 1 else 0.0,
         trials=len(runs),
         paper=paper,
-        epochs=runs[0].settings["epochs"],
+        epochs=runs[0].settings.get("epochs", 0),
         seconds=sum(run.seconds for run in runs),
         weights=runs[0].weights,
-        path_weights=[[_mean(k) for k in zip(*layer, strict=True)] for layer in layers],
+        path_weights=[[_mean(k) for k in zip(*layer, strict=True)] for layer in layers] or None,
         command=runs[0].command,
+        baseline=baseline,
     )
 
 
@@ -138,7 +139,7 @@ def _mean(values: Sequence[float | None]) -> float:
     return statistics.fmean(finite) if finite else math.nan
 
 
-def table3(runs: Sequence[Run]) -> list[Row]:
+def table3(runs: Sequence[Record]) -> list[Row]:
     """Methods 1 to 7 by back-propagation, and method 5 by grid search."""
     rows = []
     for method, paper in TABLE3.items():
@@ -152,38 +153,38 @@ def table3(runs: Sequence[Run]) -> list[Row]:
     return [*rows, Row("Method 5 (grid search)", winners, ours=True)]
 
 
-def grid(runs: Sequence[Run], dataset: str) -> tuple[bool, list[Point]]:
+def grid(runs: Sequence[Record], dataset: str) -> tuple[bool, list[Point]]:
     """Whether it was a quick look, and the points of Table 3's grid, best first; none until all are trained."""
     full = cells.grid_points(runs, dataset)
     return (False, full) if full else (True, cells.grid_points(runs, dataset, quick=True))
 
 
-def _method_jobs(dataset: str, method: int, quick: bool) -> list[Job]:
+def _method_jobs(dataset: str, method: int, quick: bool) -> list[Task]:
     return cells.method_jobs(dataset, method, 1, quick)
 
 
-def table1(runs: Sequence[Run], records: Sequence[Record] = ()) -> list[Row]:
-    return _beside(runs, records, baselines.NAMES["table1"])
+def table1(records: Sequence[Record]) -> list[Row]:
+    return _beside(records, baselines.NAMES["table1"])
 
 
-def table2(runs: Sequence[Run], records: Sequence[Record] = ()) -> list[Row]:
-    return _beside(runs, records, baselines.NAMES["table2"])
+def table2(records: Sequence[Record]) -> list[Row]:
+    return _beside(records, baselines.NAMES["table2"])
 
 
-def figure2(runs: Sequence[Run]) -> dict[str, list[Run]]:
+def figure2(runs: Sequence[Record]) -> dict[str, list[Record]]:
     """The trainings of PAN and GCN on Cora that have a curve, where there are any."""
     curves = {
         "PAN": pick(runs, lambda q: cells.pan_jobs("cora", 1, q)),
         "GCN": pick(runs, lambda q: cells.gcn_jobs(1, q)),
     }
-    drawn = {name: [run for run in found if run.best_epoch] for name, found in curves.items()}
+    drawn = {name: [run for run in found if run.accuracy_curve] for name, found in curves.items()}
     return {name: found for name, found in drawn.items() if found}
 
 
-def origins(runs: Sequence[Run], records: Sequence[Record] = ()) -> list[tuple[str, Cell]]:
+def origins(runs: Sequence[Record]) -> list[tuple[str, Cell]]:
     """Everything the page shows of ours that was trained, by name: with its trials, time and command."""
     shown = []
-    *others, pan = table2(runs, records)
+    *others, pan = table2(runs)
     for row in [*table3(runs), pan, *others]:
         for i, name in enumerate(GRAPHS):
             shown.append((f"{row.name}, {TITLES[name]}", row.cells[i]))
@@ -199,16 +200,16 @@ def origins(runs: Sequence[Run], records: Sequence[Record] = ()) -> list[tuple[s
     return [(name, each) for name, each in shown if each.mean is not None]
 
 
-def convergence(runs: Sequence[Run], share: float = 0.95) -> float:
+def convergence(runs: Sequence[Record], share: float = 0.95) -> float:
     """Epochs until the validation accuracy reaches a share of its final value, the mean over the trials."""
     epochs = []
     for run in runs:
-        goal = share * run.val_accuracy[-1]
-        epochs.append(1 + next(i for i, accuracy in enumerate(run.val_accuracy) if accuracy >= goal))
+        goal = share * run.accuracy_curve[-1]
+        epochs.append(1 + next(i for i, accuracy in enumerate(run.accuracy_curve) if accuracy >= goal))
     return statistics.fmean(epochs)
 
 
-def convergence_line(figure: dict[str, list[Run]]) -> str:
+def convergence_line(figure: dict[str, list[Record]]) -> str:
     """Whether PAN converges faster than GCN, as the data say."""
     if set(figure) != {"PAN", "GCN"}:
         return "Run both PAN and GCN (panconv reproduce figure2) to compare them."
@@ -220,9 +221,9 @@ def convergence_line(figure: dict[str, list[Run]]) -> str:
     )
 
 
-def _beside(runs: Sequence[Run], records: Sequence[Record], names: Sequence[str]) -> list[Row]:
+def _beside(records: Sequence[Record], names: Sequence[str]) -> list[Row]:
     rows = [_baseline(records, name) for name in names]
-    ours = [cell(pick(runs, partial(cells.pan_jobs, name, 1)), GRID_SEARCH[name]) for name in GRAPHS]
+    ours = [cell(pick(records, partial(cells.pan_jobs, name, 1)), GRID_SEARCH[name]) for name in GRAPHS]
     return [*rows, Row("PAN", ours, ours=True)]
 
 
@@ -231,27 +232,11 @@ def _baseline(records: Sequence[Record], name: str) -> Row:
     method = METHODS[name]
     shown, on_m = [], []
     for dataset, paper in zip(GRAPHS, METHODS[name].paper, strict=True):
-        mine = [record for record in records if record.method == name and record.dataset == dataset]
-        own = baselines.found(mine, partial(baselines.own_tasks, name, dataset, 1))
-        shown.append(_zoo_cell(own, paper))
+        mine = [record for record in records if record.model == name and record.dataset == dataset]
+        own = pick(mine, partial(baselines.own_tasks, name, dataset, 1))
+        shown.append(cell(own, paper, baseline=True))
         on_m.append(_on_m(mine, name, dataset) if method.met else None)
     return Row(method.title, shown, ours=False, on_m=on_m if method.met else None, note=NOTES.get(name, ""), key=name)
-
-
-def _zoo_cell(records: Sequence[Record], paper: float | None) -> Cell:
-    if not records:
-        return Cell(paper=paper, baseline=True)
-    accuracy = [100 * (record.test_accuracy or 0.0) for record in records]
-    return Cell(
-        mean=statistics.fmean(accuracy),
-        std=statistics.stdev(accuracy) if len(accuracy) > 1 else 0.0,
-        trials=len(records),
-        paper=paper,
-        epochs=records[0].settings.get("epochs", 0),
-        seconds=sum(record.seconds for record in records),
-        command=records[0].command,
-        baseline=True,
-    )
 
 
 def _on_m(records: Sequence[Record], name: str, dataset: str) -> OnM | None:
@@ -260,22 +245,22 @@ def _on_m(records: Sequence[Record], name: str, dataset: str) -> OnM | None:
         operator = baselines.chosen(records, name, dataset, quick)
         if operator is None:
             continue
-        own = baselines.alike(records, baselines.own_tasks(name, dataset, 1, quick))
-        those = baselines.alike(records, baselines.met_tasks(name, dataset, operator, 1, quick))
+        own = alike(records, baselines.own_tasks(name, dataset, 1, quick))
+        those = alike(records, baselines.met_tasks(name, dataset, operator, 1, quick))
         before = {record.seed: record.test_accuracy or 0.0 for record in own}
         changes = [100 * ((r.test_accuracy or 0.0) - before[r.seed]) for r in those if r.seed in before]
         if not changes:
             continue
-        cell = _zoo_cell(those, None)
-        assert cell.mean is not None
+        there = cell(those, None)
+        assert there.mean is not None
         return OnM(
-            mean=cell.mean,
-            std=cell.std,
-            trials=cell.trials,
+            mean=there.mean,
+            std=there.std,
+            trials=there.trials,
             change=statistics.fmean(changes),
             change_std=statistics.stdev(changes) if len(changes) > 1 else 0.0,
             operator=in_words(operator),
-            seconds=cell.seconds,
-            command=cell.command,
+            seconds=there.seconds,
+            command=there.command,
         )
     return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +24,7 @@ from panconv.records.jsonl import (
     parsed_json,
     write_lines,
 )
-from panconv.records.runs import Job
+from panconv.records.record import Task
 
 SCHEMA = "panconv-landing-1"
 
@@ -56,9 +57,15 @@ _LANDING: dict[str, Rule] = {
 UPGRADES: Upgrades = {"": lambda content: {**content, "schema": SCHEMA}}  # the first ones did not say what they are
 
 
-def landing_file(folder: Path, jobs: Sequence[Job]) -> Path:
+def landing_file(folder: Path, tasks: Sequence[Task]) -> Path:
     """The file of a trained temperature, beside the records: what decides the outcome is in its name."""
-    return folder / file_name([jobs[0].dataset, "temperature"], (job.key() for job in jobs), ".json")
+    keys = (json.dumps({**_named(task), **(task.operator or {})}, sort_keys=True) for task in tasks)
+    return folder / file_name([tasks[0].dataset, "temperature"], keys, ".json")
+
+
+def _named(task: Task) -> dict[str, Any]:
+    """What else is in the name: no more than ever was, so that files of earlier versions are found."""
+    return {"dataset": task.dataset, "settings": task.settings, "seed": task.seed}
 
 
 def write(path: Path, landing: Landing) -> None:

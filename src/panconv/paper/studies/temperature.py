@@ -19,8 +19,9 @@ from panconv.paper.figures.style import SMALL, canvas, curve, ruled, save
 from panconv.paper.settings import settings
 from panconv.paper.studies.landings import Landing, landing_file, read, write
 from panconv.records.jsonl import number_or_null
-from panconv.records.runs import Job, Results, Run
-from panconv.training.search import Step, run_jobs, train_batch
+from panconv.records.record import Record, Results, Task, pan_task
+from panconv.training.runner import Step
+from panconv.training.search import run_jobs, train_batch
 from panconv.weights import PowerLaw
 
 STARTS = (0.3, 3.0)  # a cold one and a hot one
@@ -65,10 +66,10 @@ def sweep_jobs(
     method: int = 2,
     trials: int = 10,
     epochs: int | None = None,
-) -> list[Job]:
+) -> list[Task]:
     """The trainings of every point; T = 0 and T = ∞ are weights of their own."""
     return [
-        Job(dataset, method, law(L, T, alpha), L, how(dataset, method, epochs), seed)
+        pan_task(dataset, method, law(L, T, alpha), L, how(dataset, method, epochs), seed)
         for L in lengths
         for T in temperatures
         for seed in range(trials)
@@ -99,11 +100,12 @@ def sweep(
     landings = []
     for i, (L, start) in enumerate((L, start) for L in lengths for start in STARTS):
         spec = {"kind": "power-law", "alpha": alpha, "temperature": start, "trained": True}
-        group = [Job(dataset, method, spec, L, how(dataset, method, epochs), seed) for seed in range(trials)]
+        group = [pan_task(dataset, method, spec, L, how(dataset, method, epochs), seed) for seed in range(trials)]
 
-        def tell(progress: Any, i: int = i, group: list[Job] = group) -> None:
+        def tell(progress: Any, i: int = i, group: list[Task] = group) -> None:
             if callback is not None:
-                callback(Step(i, len(lengths) * len(STARTS), group, progress))
+                done = 0.0 if progress is None else progress.epoch / progress.epochs
+                callback(Step(i, len(lengths) * len(STARTS), group, done, progress))
 
         tell(None)
         kept = None if results is None else landing_file(results.folder, group)
@@ -147,10 +149,9 @@ def _finite(figure: Callable[[list[float]], float], values: list[float]) -> floa
         return None
 
 
-def _accuracy(runs: Sequence[Run]) -> tuple[float, float, float]:
-    test = [run.test_accuracy for run in runs]
-    val = [run.val_accuracy[run.best_epoch - 1] if run.best_epoch else 0.0 for run in runs]
-    return fmean(test), pstdev(test), fmean(val)
+def _accuracy(runs: Sequence[Record]) -> tuple[float, float, float]:
+    test = [run.test_accuracy or 0.0 for run in runs]
+    return fmean(test), pstdev(test), fmean(run.val_accuracy for run in runs)
 
 
 def draw_sweep(found: Sweep, title: str, path: Path) -> None:

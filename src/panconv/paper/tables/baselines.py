@@ -6,14 +6,15 @@ does not use and without a look at the test nodes.
 
 from __future__ import annotations
 
-import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from panconv.paper.published import TABLE1
 from panconv.paper.zoo.menu import menu
-from panconv.paper.zoo.records import Record, Task
 from panconv.paper.zoo.registry import METHODS
+from panconv.records.ranking import ranked
+from panconv.records.record import Record, Task
+from panconv.training import runner
 
 CHOOSING_SEED = 1000  # an operator is chosen with the seeds from here on, the table trained with those from 0 on
 CHOOSING_TRIALS = 2
@@ -52,14 +53,10 @@ def chosen(records: Sequence[Record], name: str, dataset: str, quick: bool = Fal
     tasks = choosing_tasks(name, dataset, quick)
     if not tasks:
         return offered[0] if offered else None
-    mine = [record for record in records if record.method == name and record.dataset == dataset and not record.tested]
-    found = {record.task().key(): record.val_accuracy for record in mine}
-    if any(task.key() not in found for task in tasks):
+    tried = {record.key(): record for record in runner.alike(records, tasks)}
+    if any(task.key() not in tried for task in tasks):
         return None
-    means = {}
-    for i, operator in enumerate(_offered(offered, quick)):
-        means[i] = statistics.fmean(found[task.key()] for task in tasks if task.operator == operator)
-    return offered[max(means, key=means.__getitem__)]
+    return ranked([tried[task.key()] for task in tasks])[0].operator
 
 
 def met_tasks(name: str, dataset: str, operator: dict[str, Any], trials: int, quick: bool = False) -> list[Task]:
@@ -71,30 +68,18 @@ def missing(
     records: Sequence[Record], names: Sequence[str], datasets: Sequence[str], trials: int, quick: bool, met: bool
 ) -> int:
     """How many trainings the rows of a table still need."""
-    done, count = {record.task().key() for record in records}, 0
+    wanted, later = [], 0
     for dataset in datasets:
         for name in names:
-            tasks = own_tasks(name, dataset, trials, quick)
+            wanted += own_tasks(name, dataset, trials, quick)
             if met and METHODS[name].met:
-                tasks += choosing_tasks(name, dataset, quick)
+                wanted += choosing_tasks(name, dataset, quick)
                 operator = chosen(records, name, dataset, quick)
-                if operator is None:
-                    count += trials
+                if operator is None:  # not known yet
+                    later += trials
                 else:
-                    tasks += met_tasks(name, dataset, operator, trials, quick)
-            count += sum(task.key() not in done for task in tasks)
-    return count
-
-
-def found(records: Sequence[Record], tasks: Callable[[bool], Sequence[Task]]) -> list[Record]:
-    """The records of a cell: alike in everything but the seed; with the full settings where there are any."""
-    return alike(records, tasks(False)) or alike(records, tasks(True))
-
-
-def alike(records: Sequence[Record], tasks: Sequence[Task]) -> list[Record]:
-    """The records that differ from one of the tasks by the seed alone."""
-    wanted = {task.alike() for task in tasks}
-    return [record for record in records if record.task().alike() in wanted]
+                    wanted += met_tasks(name, dataset, operator, trials, quick)
+    return runner.missing(wanted, records) + later
 
 
 def _offered(offered: list[dict[str, Any]], quick: bool) -> list[dict[str, Any]]:
@@ -112,4 +97,4 @@ def _tasks(
     split: str = "public",
 ) -> list[Task]:
     how = settings(name, dataset, quick, m=operator is not None)
-    return [Task(name, dataset, split, operator, how, seed, tested) for seed in seeds]
+    return [Task(dataset, name, operator, split, how, seed, tested) for seed in seeds]

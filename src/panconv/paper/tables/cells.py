@@ -9,7 +9,8 @@ from typing import Any
 from panconv.paper.published import TABLE3
 from panconv.paper.settings import GCN, PAPER, Settings, settings, start
 from panconv.records.ranking import Point, ranked
-from panconv.records.runs import Job, Run
+from panconv.records.record import PAN, Record, Task, pan_task
+from panconv.training import runner
 
 EXPERIMENTS = ("table1", "table2", "table3", "figure1", "figure2")
 BEST_K = [0.0, 1.0, 1.0]  # what the paper's grid search chose: k(0) = 0, k(1) = k(2)
@@ -21,33 +22,33 @@ WINNER_SEED = 1000  # the winner is tried again with seeds that did not choose i
 QUICK_EPOCHS = 10
 
 
-def method_jobs(dataset: str, method: int, trials: int, quick: bool = False) -> list[Job]:
+def method_jobs(dataset: str, method: int, trials: int, quick: bool = False) -> list[Task]:
     """A cell of Table 3: a method by back-propagation."""
     return _jobs(dataset, method, start(method, 2), settings(dataset, method), trials, quick)
 
 
-def pan_jobs(dataset: str, trials: int, quick: bool = False) -> list[Job]:
-    """The PAN row of Tables 1 and 2."""
-    return _jobs(dataset, 5, BEST_K, PAPER[dataset], trials, quick)
+def pan_jobs(dataset: str, trials: int, quick: bool = False, split: str = "public") -> list[Task]:
+    """The PAN row of Tables 1 and 2, with the paper's settings and k(n)."""
+    return _jobs(dataset, 5, BEST_K, PAPER[dataset], trials, quick, split=split)
 
 
-def gcn_jobs(trials: int, quick: bool = False) -> list[Job]:
+def gcn_jobs(trials: int, quick: bool = False) -> list[Task]:
     """GCN on Cora, for Figure 2."""
     return _jobs("cora", 5, GCN_K, GCN, trials, quick, L=1)
 
 
-def grid_jobs(dataset: str, quick: bool = False) -> list[Job]:
+def grid_jobs(dataset: str, quick: bool = False) -> list[Task]:
     """The grid of Table 3's last row."""
     trials = 1 if quick else GRID_TRIALS
     return [job for k in GRID for job in _jobs(dataset, 5, k, PAPER[dataset], trials, quick)]
 
 
-def winner_jobs(dataset: str, best: Point, trials: int, quick: bool = False) -> list[Job]:
+def winner_jobs(dataset: str, best: Point, trials: int, quick: bool = False) -> list[Task]:
     """The cell of Table 3's last row: the point that validation chose, with new seeds."""
     return _jobs(dataset, 5, best.weights, PAPER[dataset], trials, quick, seed=WINNER_SEED)
 
 
-def fixed_jobs(experiment: str, datasets: Sequence[str], trials: int, quick: bool = False) -> list[Job]:
+def fixed_jobs(experiment: str, datasets: Sequence[str], trials: int, quick: bool = False) -> list[Task]:
     """All trainings of an experiment but those of the grid's winners, which are not known before."""
     if experiment in ("table1", "table2"):
         return [job for name in datasets for job in pan_jobs(name, trials, quick)]
@@ -59,46 +60,48 @@ def fixed_jobs(experiment: str, datasets: Sequence[str], trials: int, quick: boo
     return methods + [job for name in datasets for job in grid_jobs(name, quick)]
 
 
-def found(runs: Sequence[Run], jobs: Sequence[Job]) -> list[Run]:
-    """The runs that are trials of a cell: alike in everything but the seed, from the cell's first seed on."""
-    alike = {_but_the_seed(job) for job in jobs}
-    first = min(job.seed for job in jobs)
-    chosen = [run for run in runs if run.seed >= first and _but_the_seed(run.job()) in alike]
-    return [run for run in chosen if run.seed < WINNER_SEED or first >= WINNER_SEED]
+def found(runs: Sequence[Record], jobs: Sequence[Task]) -> list[Record]:
+    """The trials of a cell: alike in everything but the seed; those that chose a winner are not its own."""
+    winner = jobs[0].seed >= WINNER_SEED
+    return [run for run in runner.alike(runs, jobs) if (run.seed >= WINNER_SEED) == winner]
 
 
-def grid_points(runs: Sequence[Run], dataset: str, quick: bool = False) -> list[Point]:
+def grid_points(runs: Sequence[Record], dataset: str, quick: bool = False) -> list[Point]:
     """Table 3's grid, ranked by validation; empty until all of it has been trained."""
     done = searched(runs, dataset, quick)
     return ranked(done) if len(done) == len(grid_jobs(dataset, quick)) else []
 
 
-def searched(runs: Sequence[Run], dataset: str, quick: bool = False) -> list[Run]:
+def searched(runs: Sequence[Record], dataset: str, quick: bool = False) -> list[Record]:
     """The runs of Table 3's grid: those seeds and no others, though another table may have trained a point further."""
     jobs = {job.key() for job in grid_jobs(dataset, quick)}
-    return [run for run in runs if run.job().key() in jobs]
+    return [run for run in runs if run.dataset == dataset and run.model == PAN and run.key() in jobs]
 
 
 def missing(
-    experiments: Sequence[str], runs: Sequence[Run], datasets: Sequence[str], trials: int, quick: bool = False
+    experiments: Sequence[str], runs: Sequence[Record], datasets: Sequence[str], trials: int, quick: bool = False
 ) -> int:
     """How many trainings experiments still need."""
-    done = {run.job().key() for run in runs}
-    wanted = {job.key() for name in experiments for job in fixed_jobs(name, datasets, trials, quick)}
-    count = len(wanted - done)
+    wanted = [job for name in experiments for job in fixed_jobs(name, datasets, trials, quick)]
+    later = 0
     for name in datasets if "table3" in experiments else ():
-        points = grid_points(runs, name, quick)
-        winner = {job.key() for job in winner_jobs(name, points[0], trials, quick)} if points else None
-        count += trials if winner is None else len(winner - done)
-    return count
+        if points := grid_points(runs, name, quick):
+            wanted += winner_jobs(name, points[0], trials, quick)
+        else:  # the winner is not known yet
+            later += trials
+    return runner.missing(wanted, runs) + later
 
 
 def _jobs(
-    dataset: str, method: int, weights: Any, how: Settings, trials: int, quick: bool, L: int = 2, seed: int = 0
-) -> list[Job]:
+    dataset: str,
+    method: int,
+    weights: Any,
+    how: Settings,
+    trials: int,
+    quick: bool,
+    L: int = 2,
+    seed: int = 0,
+    split: str = "public",
+) -> list[Task]:
     plain = replace(how, epochs=QUICK_EPOCHS).plain() if quick else how.plain()
-    return [Job(dataset, method, weights, L, plain, seed + t) for t in range(trials)]
-
-
-def _but_the_seed(job: Job) -> str:
-    return replace(job, seed=0).key()
+    return [pan_task(dataset, method, weights, L, plain, seed + t, split) for t in range(trials)]

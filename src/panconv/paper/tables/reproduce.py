@@ -7,12 +7,11 @@ from typing import Any
 
 from panconv.paper.published import GRAPHS
 from panconv.paper.tables import baselines, cells, splits
-from panconv.paper.zoo.records import Records
 from panconv.paper.zoo.registry import METHODS
-from panconv.paper.zoo.runner import Step as ZooStep
 from panconv.paper.zoo.runner import run
-from panconv.records.runs import Results
-from panconv.training.search import Step, run_jobs
+from panconv.records.record import Results
+from panconv.training.runner import Step
+from panconv.training.search import run_jobs
 
 
 def reproduce(
@@ -38,7 +37,7 @@ def reproduce(
 
 def reproduce_baselines(
     names: Sequence[str],
-    records: Records,
+    results: Results,
     *,
     datasets: Sequence[str] = GRAPHS,
     trials: int = 10,
@@ -46,13 +45,13 @@ def reproduce_baselines(
     quick: bool = False,
     device: str = "cpu",
     command: str = "",
-    callback: Callable[[ZooStep], None] | None = None,
+    callback: Callable[[Step], None] | None = None,
 ) -> None:
     """Trains what the baselines' rows of a table need and have no record yet.
 
     Args:
         names: methods of the zoo.
-        records: where the record of each training goes, and what to go on from.
+        results: where the record of each training goes, and what to go on from.
         datasets: built-in graphs.
         trials: of each cell.
         met: each a second time where M has a place in it, with the M that validation chooses.
@@ -63,32 +62,32 @@ def reproduce_baselines(
     """
     options: dict[str, Any] = {"device": device, "command": command, "callback": callback}
     cells_of = [(name, dataset) for dataset in datasets for name in names]
-    run([task for cell in cells_of for task in baselines.own_tasks(*cell, trials, quick)], records, **options)
+    run([task for cell in cells_of for task in baselines.own_tasks(*cell, trials, quick)], results, **options)
     if not met:
         return
     cells_of = [cell for cell in cells_of if METHODS[cell[0]].met]
-    tried = run([task for cell in cells_of for task in baselines.choosing_tasks(*cell, quick)], records, **options)
+    tried = run([task for cell in cells_of for task in baselines.choosing_tasks(*cell, quick)], results, **options)
     on_m = []
     for cell in cells_of:
         operator = baselines.chosen(tried, *cell, quick)
         assert operator is not None  # all of the menu has been tried
         on_m += baselines.met_tasks(*cell, operator, trials, quick)
-    run(on_m, records, **options)
+    run(on_m, results, **options)
 
 
 def reproduce_splits(
     names: Sequence[str],
-    records: Records,
+    results: Results,
     *,
     count: int = 20,
     datasets: Sequence[str] = GRAPHS,
     quick: bool = False,
     device: str = "cpu",
     command: str = "",
-    callback: Callable[[ZooStep], None] | None = None,
+    callback: Callable[[Step], None] | None = None,
 ) -> None:
     """Trains PAN and baselines on random splits, what has no record yet."""
     options: dict[str, Any] = {"device": device, "command": command, "callback": callback}
     for dataset in datasets:
-        run(splits.pan_tasks(dataset, count, quick), records, train=splits.train_pan, **options)
-        run(splits.tasks(names, dataset, count, quick), records, **options)
+        run_jobs(splits.tasks(["pan"], dataset, count, quick), results, **options)
+        run(splits.tasks(names, dataset, count, quick), results, **options)

@@ -1,7 +1,6 @@
 """PAN and the fastest baselines on random splits: do methods differ by more than the choice of the split does?
 
-Split s is drawn from seed s for every method, so that methods are compared split by split. Imports torch only where PAN
-is trained.
+Split s is drawn from seed s for every method, so that methods are compared split by split. Never imports torch.
 """
 
 from __future__ import annotations
@@ -9,17 +8,12 @@ from __future__ import annotations
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import partial
 
-from panconv.paper.settings import PAPER
-from panconv.paper.tables import baselines
-from panconv.paper.tables.cells import BEST_K, QUICK_EPOCHS
-from panconv.paper.zoo.records import Record, Task
+from panconv.paper.tables import baselines, cells
 from panconv.paper.zoo.registry import METHODS
-
-if TYPE_CHECKING:
-    from torch import Tensor
-    from torch_geometric.data import Data
+from panconv.records.record import PAN, Record, Task
+from panconv.training.runner import alike
 
 # The ten methods that took the least time over the three graphs (docs/zoo.md).
 FASTEST = ("lp", "bootstrap", "manireg", "ica", "semiemb", "sgc", "mlp", "gln", "fastgcn", "gcn")
@@ -39,41 +33,10 @@ class Standing:
     public: float | None  # its mean on the public split
 
 
-def pan_tasks(dataset: str, splits: int, quick: bool = False) -> list[Task]:
-    """PAN with the paper's settings and k(n)."""
-    how = {**PAPER[dataset].plain(), "k": BEST_K}
-    how = {**how, "epochs": QUICK_EPOCHS} if quick else how
-    return [Task("pan", dataset, "random", None, how, seed, True) for seed in range(splits)]
-
-
 def tasks(names: Sequence[str], dataset: str, splits: int, quick: bool = False) -> list[Task]:
-    """The baselines on a graph."""
-    return [task for name in names for task in baselines.own_tasks(name, dataset, splits, quick, split="random")]
-
-
-def train_pan(
-    data: Data, how: Mapping[str, Any], seeds: Sequence[int], device: str = "cpu", tell: Any = None
-) -> Tensor:
-    """PAN, as the methods of the zoo are trained: the class of each node by trial, (S, N)."""
-    from panconv.training.fit import fit
-    from panconv.training.models import PAN
-
-    sparse = data.clone()
-    sparse.x = data.x.to_sparse_csr()
-    options = {name: how[name] for name in ("lr", "weight_decay", "epochs", "patience")}
-    L, classes = len(how["k"]) - 1, int(data.y.max()) + 1
-    model = PAN(
-        data.x.size(1),
-        how["hidden"],
-        classes,
-        how["layers"],
-        L=L,
-        weights=list(how["k"]),
-        dropout=how["dropout"],
-        trials=len(seeds),
-    )
-    told = None if tell is None else lambda progress: tell(progress.epoch / progress.epochs)
-    return fit(model, sparse, seeds=seeds, device=device, callback=told, **options).predicted.T
+    """Methods on a graph, each on the same splits."""
+    of = {name: cells.pan_jobs if name == PAN else partial(baselines.own_tasks, name) for name in names}
+    return [task for name in names for task in of[name](dataset, splits, quick, split="random")]
 
 
 def standings(
@@ -81,15 +44,12 @@ def standings(
 ) -> list[Standing]:
     """Every method that was run on random splits of a graph, the best first; empty until PAN has been run."""
     by_seed: dict[str, dict[int, float]] = {}
-    for name in ("pan", *METHODS):
-        made = pan_tasks(dataset, 1, quick) if name == "pan" else tasks([name], dataset, 1, quick)
-        alike = {task.alike() for task in made}
-        found = [record for record in records if record.task().alike() in alike]
-        if found:
+    for name in (PAN, *METHODS):
+        if found := alike(records, tasks([name], dataset, 1, quick)):
             by_seed[name] = {record.seed: 100 * (record.test_accuracy or 0.0) for record in found}
-    if "pan" not in by_seed:
+    if PAN not in by_seed:
         return []
-    pan = by_seed["pan"]
+    pan = by_seed[PAN]
     both = {name: figures for name, figures in by_seed.items() if figures.keys() & pan.keys()}
     rows = [_standing(name, figures, pan, public.get(name)) for name, figures in both.items()]
     return sorted(rows, key=lambda row: -row.mean)
@@ -99,7 +59,7 @@ def _standing(name: str, figures: dict[int, float], pan: dict[int, float], publi
     shared = sorted(figures.keys() & pan.keys())
     behind = [pan[seed] - figures[seed] for seed in shared]  # never empty: such a method is left out
     return Standing(
-        name="PAN" if name == "pan" else METHODS[name].title,
+        name="PAN" if name == PAN else METHODS[name].title,
         mean=statistics.fmean(figures[seed] for seed in shared),
         std=_std([figures[seed] for seed in shared]),
         behind=statistics.fmean(behind),

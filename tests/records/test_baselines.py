@@ -3,10 +3,10 @@ from dataclasses import asdict, replace
 
 import pytest
 
-from panconv.paper.zoo.records import SCHEMA, Record, Records, parsed
+from panconv.records.record import SCHEMA, Record, Results, parsed
 
 ONE = Record(
-    method="gcn",
+    model="gcn",
     dataset="cora",
     split="public",
     operator=None,
@@ -24,15 +24,15 @@ ONE = Record(
 
 def test_what_is_added_is_read(tmp_path):
     both = [ONE, replace(ONE, seed=4, tested=False, test_accuracy=None)]
-    Records(tmp_path / "zoo").add(both)
+    Results(tmp_path / "zoo").add(both)
     other = replace(ONE, test_accuracy=0.1, settings={"lr": 0.1})
-    Records(tmp_path / "zoo").add([other])
-    found = Records(tmp_path / "zoo").read()
+    Results(tmp_path / "zoo").add([other])
+    found = Results(tmp_path / "zoo").read()
     assert sorted(found, key=lambda record: (record.settings["lr"], record.seed)) == [*both, other]
 
 
 def test_of_a_training_that_is_there_twice_the_first_counts(tmp_path):
-    store = Records(tmp_path)
+    store = Results(tmp_path)
     store.add([ONE, replace(ONE, seed=9)])
     store.add([ONE])  # in another file: that of other trainings
     assert len(list(tmp_path.glob("*.jsonl"))) == 2
@@ -40,19 +40,19 @@ def test_of_a_training_that_is_there_twice_the_first_counts(tmp_path):
 
 
 def test_alike_is_all_but_the_seed():
-    assert ONE.task().alike() == replace(ONE, seed=7, test_accuracy=0.2).task().alike()
+    assert ONE.alike() == replace(ONE, seed=7, test_accuracy=0.2).alike()
     for change in ({"split": "random"}, {"operator": {"walk": "x"}}, {"settings": {}}, {"tested": False}):
-        assert ONE.task().alike() != replace(ONE, **change).task().alike()
+        assert ONE.alike() != replace(ONE, **change).alike()
 
 
 @pytest.mark.parametrize(
     ("change", "words"),
     [
         ({"schema": "panconv-zoo-0"}, "is of another schema"),
-        ({"method": 3}, "method must be text, got 3"),
+        ({"model": 3}, "model must be text, got 3"),
         ({"split": "other"}, "split must be one of public, random"),
         ({"split": []}, "split must be one of public, random"),
-        ({"operator": [1]}, "operator must be an object, or null"),
+        ({"operator": [1]}, "operator must be an object of text, numbers and lists, or null"),
         ({"seed": True}, "seed must be a whole number"),
         ({"seed": -1}, "seed must be a whole number"),
         ({"tested": 1}, "tested must be true or false, got 1"),
@@ -78,10 +78,10 @@ def test_a_line_that_says_something_else_is_refused(change, words):
 def test_a_line_cut_short_is_said_and_skipped(tmp_path):
     (tmp_path / "a.jsonl").write_text(json.dumps({"schema": SCHEMA, **asdict(ONE)}) + "\n" + '{"schema": "pan')
     with pytest.warns(UserWarning, match="line 2, is cut short"):
-        assert Records(tmp_path).read() == [ONE]
+        assert Results(tmp_path).read() == [ONE]
 
 
 def test_a_file_is_no_folder(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(ValueError, match="is a file: name a folder"):
-        Records(tmp_path / "file")
+        Results(tmp_path / "file")

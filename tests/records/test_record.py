@@ -4,7 +4,7 @@ import os
 import pytest
 from run_records import SETTINGS, make
 
-from panconv.records.runs import Results
+from panconv.records.record import Results
 
 
 def test_what_is_written_is_read(tmp_path):
@@ -57,25 +57,30 @@ def test_the_same_training_twice_counts_once(tmp_path):
         ({"schema": "panconv-run-0"}, r"is of another schema \('panconv-run-0'"),
         ({"surprise": 1}, r"missing or unknown fields \(surprise\)"),
         ({"seed": "one"}, "seed must be a whole number of at least 0, got 'one'"),
-        ({"val_loss": 3}, "val_loss must be a list of numbers"),
+        ({"loss_curve": 3}, "loss_curve must be a list of numbers"),
         ({"settings": []}, "settings must be an object of hidden, layers"),
-        ({"test_accuracy": True}, "test_accuracy must be a number between 0 and 1, got True"),
-        ({"test_accuracy": 80.0}, "test_accuracy must be a number between 0 and 1, got 80.0"),
+        ({"test_accuracy": True}, "test_accuracy must be a number between 0 and 1, or null, got True"),
+        ({"test_accuracy": 80.0}, "test_accuracy must be a number between 0 and 1, or null, got 80.0"),
+        ({"test_accuracy": None}, "test_accuracy must be a number between 0 and 1 where tested is true"),
         ({"settings": {"hidden": 16}}, "settings has no 'layers'"),
         ({"settings": {**SETTINGS, "hiden": 16}}, "'hiden' is no setting: they are hidden, layers"),
         ({"settings": {**SETTINGS, "epochs": 10**9}}, "epochs must be a whole number between 1 and 1,000,000"),
-        ({"best_epoch": 99}, "best_epoch must be an epoch with a finite val_loss"),
-        ({"best_epoch": 0}, "best_epoch must be an epoch with a finite val_loss, or 0 with empty curves"),
-        ({"val_accuracy": []}, "val_accuracy must be as long as val_loss"),
-        ({"val_loss": [1.0, None, 1.0]}, "best_epoch must be an epoch with a finite val_loss"),
+        ({"best_epoch": 99}, "best_epoch must be an epoch with a finite loss"),
+        ({"best_epoch": 0}, "best_epoch must be an epoch with a finite loss, or 0 or null with empty curves"),
+        ({"best_epoch": None}, "best_epoch must be an epoch with a finite loss"),
+        ({"accuracy_curve": []}, "accuracy_curve must be as long as loss_curve"),
+        ({"loss_curve": [1.0, None, 1.0]}, "best_epoch must be an epoch with a finite loss"),
         ({"path_weights": ["a"]}, "path_weights must be a list of lists"),
         ({"path_weights": [[0.0, 1.0]] * 2}, "path_weights must be 2 lists of 3 numbers"),
         ({"seconds": 10**400}, "seconds must be a number between 0 and 1e\\+100"),
         ({"versions": {"torch": 2}}, "versions must be an object of texts"),
         (
-            {"weights": [[[[[[[[[1]]]]]]]]]},
+            {"operator": {"method": 5, "L": 2, "weights": [[[[[[[[[1]]]]]]]]]}},
             "weights must be text, finite numbers, lists or objects of them, at most 8 deep",
         ),
+        ({"operator": None}, "operator must be an object of method, L, weights"),
+        ({"operator": {"method": 5, "L": 2}}, "operator has no 'weights'"),
+        ({"operator": {"method": "5", "L": 2, "weights": "free"}}, "method must be a whole number of at least 1"),
     ],
 )
 def test_lines_of_another_schema_are_refused(tmp_path, change, message):
