@@ -20,7 +20,7 @@ from measure import machine
 
 from panconv.paper.published import GRAPHS, GRID_SEARCH, TABLE3
 from panconv.paper.tables import cells
-from panconv.paper.tables.reproduce import reproduce
+from panconv.paper.tables.reproduce import Asked, reproduce
 from panconv.records.record import Record, Results, Task
 from panconv.training.runner import Step
 
@@ -57,7 +57,8 @@ def measure(
                 part, last = part_of(step.tasks[0]), now
                 trainings[part] += len(step.tasks)
 
-        reproduce("table3", results, datasets=graphs, trials=trials, quick=quick, device=device, callback=tell)
+        asked = Asked(["table3"], datasets=graphs, trials=trials, quick=quick)
+        reproduce(asked, results, device=device, callback=tell)
         end = time.perf_counter()
         spent[part] += end - last
         runs = results.read()

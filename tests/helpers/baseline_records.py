@@ -3,7 +3,7 @@
 import math
 
 from panconv.paper.published import GRAPHS
-from panconv.paper.tables import baselines
+from panconv.paper.tables.baselines import Baseline
 from panconv.paper.zoo.registry import METHODS
 from panconv.records.record import Record
 
@@ -18,19 +18,20 @@ def record(task, accuracy, **changes):
     return Record(**{**values, **changes})
 
 
-def own(name, dataset, accuracies, **how):
+def own(name, dataset, accuracies, quick=False):
     """A method's own trainings, a seed for each accuracy."""
-    tasks = baselines.own_tasks(name, dataset, len(accuracies), **how)
+    tasks = Baseline(name, dataset, quick).own(len(accuracies))
     return [record(task, accuracy) for task, accuracy in zip(tasks, accuracies, strict=True)]
 
 
 def on_m(name, dataset, accuracies, best=0):
     """A method's trainings on M: the choice, which falls on an entry of the menu, and what follows from it."""
-    tasks = baselines.choosing_tasks(name, dataset)
+    baseline = Baseline(name, dataset)
+    tasks = baseline.choosing()
     seeds = len({task.seed for task in tasks}) or 1
     chose = [record(task, 75.0 if i // seeds == best else 70.0) for i, task in enumerate(tasks)]
-    operator = baselines.chosen(chose, name, dataset)
-    tasks = baselines.met_tasks(name, dataset, operator, len(accuracies))
+    operator = baseline.chosen(chose)
+    tasks = baseline.on_m(operator, len(accuracies))
     return chose + [record(task, accuracy) for task, accuracy in zip(tasks, accuracies, strict=True)]
 
 

@@ -19,7 +19,7 @@ from run_records import make
 from panconv.paper.published import GRAPHS
 from panconv.paper.studies import landings
 from panconv.paper.studies.operators import records as operators
-from panconv.paper.tables import baselines
+from panconv.paper.tables.baselines import Baseline
 from panconv.paper.zoo.registry import METHODS
 from panconv.records import jsonl
 from panconv.records.jsonl import file_name, number_or_null, read_lines, strict
@@ -120,7 +120,7 @@ def says_the_same(old, record):
 
 def test_older_kinds_are_not_taken_for_a_training_of_now():
     """The study of operators trained by other code: none of its records is one that the tables ask for."""
-    asked = {task.alike() for name in METHODS for graph in GRAPHS for task in baselines.own_tasks(name, graph, 1)}
+    asked = {task.alike() for name in METHODS for graph in GRAPHS for task in Baseline(name, graph).own(1)}
     assert not asked & {record.alike() for record in Results(COMMITTED / "operators").read()}
 
 

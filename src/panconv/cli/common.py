@@ -6,20 +6,30 @@ import json
 import os
 import shlex
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    SpinnerColumn,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+)
 from rich.text import Text
 
 from panconv.base.files import check_writable, replacing
 from panconv.paper.zoo.registry import METHODS
 from panconv.records.jsonl import strict
+from panconv.records.record import PAN, Results, Task
 
 if TYPE_CHECKING:
+    from typing_extensions import Self
+
     from panconv.training.fit import Progress as Epoch
     from panconv.training.runner import Step
 
@@ -55,79 +65,71 @@ def one_line(text: str) -> str:
 out = console()
 
 
-class Bar:
-    """A bar per training: epochs, validation loss, trials still running. It appears with the first epoch."""
+class _Live:
+    """A bar that appears with the first news, and is gone at the end of its `with`."""
+
+    def __init__(self, *columns: ProgressColumn) -> None:
+        self._bar = Progress(SpinnerColumn(), *columns, TimeElapsedColumn(), console=console(stderr=True))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar.live.is_started:
+            self._bar.stop()
+
+
+class Bar(_Live):
+    """A bar per training: epochs, validation loss, trials still running."""
 
     def __init__(self) -> None:
-        self._bar = Progress(
-            SpinnerColumn(),
-            words(),
-            BarColumn(bar_width=16),
-            MofNCompleteColumn(),
-            TextColumn("epochs · val. loss {task.fields[loss]} · {task.fields[running]} running ·"),
-            TimeElapsedColumn(),
-            console=console(stderr=True),
-        )
-        self._tasks: dict[str, object] = {}
+        state = "epochs · val. loss {task.fields[loss]} · {task.fields[running]} running ·"
+        super().__init__(words(), BarColumn(bar_width=16), MofNCompleteColumn(), TextColumn(state))
+        self._tasks: dict[str, TaskID] = {}
 
     def show(self, title: str, p: Epoch) -> None:
         self._bar.start()
         if title not in self._tasks:
             self._tasks[title] = self._bar.add_task(title, total=p.epochs, loss="-", running=p.trials)
-        state = {"completed": p.epoch, "loss": f"{p.best_val_loss:.3f}", "running": p.running}
-        self._bar.update(self._tasks[title], **state)  # type: ignore[arg-type]
-
-    def stop(self) -> None:
-        if self._bar.live.is_started:
-            self._bar.stop()
+        self._bar.update(self._tasks[title], completed=p.epoch, loss=f"{p.best_val_loss:.3f}", running=p.running)
 
 
-class Batches:
+class Batches(_Live):
     """A bar over all trainings of a command: what is under way, how many are left, the time to go."""
 
     def __init__(self, total: int) -> None:
-        self._bar = Progress(
-            SpinnerColumn(),
-            BarColumn(bar_width=20),
-            words(),
-            TimeElapsedColumn(),
-            console=console(stderr=True),
-        )
+        super().__init__(BarColumn(bar_width=20), words())
         self._task = self._bar.add_task("", total=total)
         self._total, self._done, self._current = total, 0, 0
 
     def show(self, step: Step) -> None:
-        task = step.tasks[0]
-        if task.model in METHODS:
-            on_m = "" if task.operator is None else ", choosing M" if not task.tested else " on M"
-            what = f"{METHODS[task.model].title}{on_m}"
-        else:
-            what = f"method {(task.operator or {}).get('method')}"
-        self._show(f"{title(task.dataset)}, {what}", len(step.tasks), step.done or None)
-
-    def _show(self, what: str, count: int, done: float | None) -> None:
-        if done is None:  # another batch begins; the bar itself not before the first news of it
-            self._done, self._current = self._done + self._current, count
+        if not step.done:  # another batch begins
+            self._done, self._current = self._done + self._current, len(step.tasks)
             return
         self._bar.start()
-        now = self._done + self._current * done
-        text = f"{what}, {self._current} trial{'s' * (self._current > 1)}; {self._total - int(now)} left"
+        now = self._done + self._current * step.done
+        count = f"{self._current} trial{'s' * (self._current > 1)}"
+        text = f"{_trained(step.tasks[0])}, {count}; {self._total - int(now)} left"
         elapsed = self._bar.tasks[0].elapsed or 0.0
         if now > 0.02 * self._total:
             text += f", {elapsed * (self._total / now - 1):.0f} s to go"
         self._bar.update(self._task, completed=now, description=text)
 
-    def stop(self) -> None:
-        if self._bar.live.is_started:
-            self._bar.stop()
+
+def _trained(task: Task) -> str:
+    """What is trained, in words."""
+    if task.model == PAN:
+        return f"{title(task.dataset)}, method {(task.operator or {})['method']}"
+    on_m = "" if task.operator is None else " on M" if task.tested else ", choosing M"
+    return f"{title(task.dataset)}, {METHODS[task.model].title}{on_m}"
 
 
-@contextmanager
-def stopping(bar: Bar | Batches) -> Iterator[None]:
-    try:
-        yield
-    finally:
-        bar.stop()
+def open_results(folder: Path) -> Results:
+    """A folder of records that can be written to, and read: before anything is trained."""
+    store = Results(folder)
+    store.check_writable()
+    store.read()
+    return store
 
 
 def command_line() -> str:

@@ -17,9 +17,9 @@ from panconv.cli.common import (
     command_line,
     drawn,
     numbers,
+    open_results,
     out,
     say,
-    stopping,
     title,
     whole_numbers,
     write_json,
@@ -63,45 +63,28 @@ def grid(
     from panconv.base.checks import checked_length
     from panconv.met.methods import checked_method
     from panconv.paper.settings import settings
-    from panconv.records.record import Results, pan_task
+    from panconv.records.record import pan_task
     from panconv.training.runner import missing
-    from panconv.training.search import grid_points, grid_search, power_law_points
+    from panconv.training.search import grid_search, power_law_points
 
     checked_method(method)
     check_count(checked_length(L), "--L", 0, LONGEST)
     check_count(trials, "--trials")
     check_device(device)
     check_outputs(plot, json_file)
-    store = Results(results)
-    store.check_writable()
-    name = canonical(graph)
-    how = settings(name, method).plain() | ({} if epochs is None else {"epochs": epochs})
-    points: list[Any]
-    if temperatures is not None:
-        if tie is not None or per_layer:
-            raise ValueError("--temperatures makes a grid of power laws, which --tie and --per-layer do not go with")
-        points = power_law_points(numbers(temperatures, "--temperatures"), numbers(alphas, "--alphas"))
+    store, name = open_results(results), canonical(graph)
+    how = settings(name, method).plain(epochs=epochs)
+    if temperatures is None:
+        points = _grid(values, L, tie, how["layers"] if per_layer else None)
+    elif tie is not None or per_layer:
+        raise ValueError("--temperatures makes a grid of power laws, which --tie and --per-layer do not go with")
     else:
-        tied = [] if tie is None else whole_numbers(tie, "--tie")
-        layers = how["layers"] if per_layer else None
-        points = grid_points(numbers(values, "--values") if values else [], L, tie=tied, layers=layers)
+        points = power_law_points(numbers(temperatures, "--temperatures"), numbers(alphas, "--alphas"))
     check_count(len(points) * trials, "the number of trainings, points times --trials,", 0)
     tasks = (pan_task(name, method, w, L, how, seed + t) for w in points for t in range(trials))
-    bar = Batches(missing(tasks, store.read()))
-    with stopping(bar):
-        found = grid_search(
-            name,
-            points,
-            how,
-            method=method,
-            L=L,
-            trials=trials,
-            seed=seed,
-            results=store,
-            device=device,
-            command=command_line(),
-            callback=bar.show,
-        )
+    with Batches(missing(tasks, store.read())) as bar:
+        options: dict[str, Any] = {"device": device, "command": command_line(), "callback": bar.show}
+        found = grid_search(name, points, how, method=method, L=L, trials=trials, seed=seed, results=store, **options)
     _show(found, title(name), trials)
     if plot is not None:
         from panconv.paper.figures.heat import heat_map
@@ -109,6 +92,13 @@ def grid(
         heat_map(found, f"{drawn(name)}, method {method}: validation accuracy (%), {trials} trials per point", plot)
         say("heat map", plot)
     write_json(json_file, [{"weights": point.weights, **vars(point)} for point in found], "points")
+
+
+def _grid(values: str, L: int, tie: str | None, layers: int | None) -> list[Any]:
+    from panconv.training.search import grid_points
+
+    tied = [] if tie is None else whole_numbers(tie, "--tie")
+    return list(grid_points(numbers(values, "--values") if values else [], L, tie=tied, layers=layers))
 
 
 def _show(found: list[Point], name: str, trials: int) -> None:

@@ -7,20 +7,29 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich import box
-from rich.table import Table
 from rich.text import Text
 
-from panconv.cli.common import Batches, bold, check_count, check_device, command_line, dim, out, say, stopping
+from panconv.cli.common import (
+    Batches,
+    bold,
+    check_count,
+    check_device,
+    command_line,
+    dim,
+    open_results,
+    out,
+    say,
+)
+from panconv.cli.tables import table
 from panconv.paper.published import GRAPHS
 from panconv.paper.report.standing import signed
 from panconv.paper.tables import baselines
-from panconv.paper.tables.cells import EXPERIMENTS, missing
+from panconv.paper.tables.cells import EXPERIMENTS
 from panconv.paper.zoo.registry import checked
 
 if TYPE_CHECKING:
     from panconv.paper.report.summary import Cell, OnM, Row
-    from panconv.records.record import Results
+    from panconv.records.record import Record, Results
 
 
 def reproduce(
@@ -47,80 +56,43 @@ def reproduce(
 
     Example: panconv reproduce table3 --datasets cora
     """
+    check_count(trials, "--trials")
+    from panconv.paper.tables.reproduce import Asked
+    from panconv.paper.tables.reproduce import reproduce as train
+    from panconv.paper.tables.splits import FASTEST
+
+    wanted, graphs = _wanted(what, met, random_splits), _graphs(datasets)
+    store = open_results(results)
+    check_device(device)
+    names = _baselines(wanted, methods or (",".join(FASTEST) if random_splits else None))
+    asked = Asked(wanted, names, graphs, 1 if quick else trials, quick, met, random_splits)
+    with Batches(asked.missing(store.read())) as bar:
+        train(asked, store, device=device, command=command_line(), callback=bar.show)
+    if random_splits:
+        _show_splits(store.read(), graphs, quick)
+    for experiment in () if random_splits else wanted:
+        _finish(experiment, store, graphs, L)
+
+
+def _wanted(what: str, met: bool, random_splits: int) -> tuple[str, ...]:
+    """The experiments that are asked for."""
     if what not in (*EXPERIMENTS, "all"):
         raise ValueError(f"{what!r} is not one of {', '.join((*EXPERIMENTS, 'all'))}")
-    chosen = list(dict.fromkeys(name.strip().lower() for name in datasets.split(",")))
-    if unknown := [name for name in chosen if name not in GRAPHS]:
-        raise ValueError(f"--datasets names {unknown[0]!r}, which is not one of {', '.join(GRAPHS)}")
-    check_count(trials, "--trials")
-    from panconv.paper.report import summary
-    from panconv.paper.report.figure2 import draw
-    from panconv.paper.report.ranking import draw_all
-    from panconv.paper.tables import reproduce as experiments
-    from panconv.records.record import Results
-
-    store = Results(results)
-    check_device(device)
-    store.check_writable()
-    if met and (random_splits or what.startswith("figure") or what == "table3"):
+    if met and (random_splits or what not in ("table1", "table2", "all")):
         raise ValueError(
             f"--met goes with table1, table2 and all, not with {'random splits' if random_splits else what}"
         )
     check_count(random_splits, "--random-splits", 0)
-    if random_splits:
-        _splits(what, store, random_splits, chosen, methods, quick, device)
-        return
-    wanted = EXPERIMENTS if what == "all" else (what,)
-    trials = 1 if quick else trials
-    names = _baselines(wanted, methods)
-    done = store.read()
-    left = missing(wanted, done, chosen, trials, quick)
-    bar = Batches(left + baselines.missing(done, names, chosen, trials, quick, met))
-    with stopping(bar):
-        for experiment in wanted:
-            experiments.reproduce(
-                experiment,
-                store,
-                datasets=chosen,
-                trials=trials,
-                quick=quick,
-                device=device,
-                command=command_line(),
-                callback=bar.show,
-            )
-        experiments.reproduce_baselines(
-            names,
-            store,
-            datasets=chosen,
-            trials=trials,
-            met=met,
-            quick=quick,
-            device=device,
-            command=command_line(),
-            callback=bar.show,
-        )
-    runs = store.read()
-    for experiment in wanted:
-        if experiment == "figure1":
-            from panconv.paper.figures.lattice import draw_figure1
+    if random_splits and what != "table2":
+        raise ValueError(f"--random-splits goes with table2, not with {what}")
+    return EXPERIMENTS if what == "all" else (what,)
 
-            for ending in ("png", "svg"):
-                draw_figure1(L, store.folder / f"figure1.{ending}")
-            say("Figure 1", store.folder / "figure1.png", f", .svg (L = {L})")
-        elif experiment == "figure2":
-            figure = summary.figure2(runs)
-            for ending in ("png", "svg"):
-                draw(figure, store.folder / f"figure2.{ending}")
-            say("Figure 2", store.folder / "figure2.png", f", .svg\n{summary.convergence_line(figure)}")
-        elif experiment == "table3":
-            _show(experiment, summary.table3(runs), chosen)
-        else:
-            rows = getattr(summary, experiment)(runs)
-            _show(experiment, rows, chosen)
-            _show_on_m(rows, chosen)
-            _show_count(rows)
-            for path in draw_all(rows, chosen, store.folder) if experiment == "table2" else ():
-                say("Ranked", path, ", .svg")
+
+def _graphs(datasets: str) -> list[str]:
+    names = list(dict.fromkeys(name.strip().lower() for name in datasets.split(",")))
+    if unknown := [name for name in names if name not in GRAPHS]:
+        raise ValueError(f"--datasets names {unknown[0]!r}, which is not one of {', '.join(GRAPHS)}")
+    return names
 
 
 def _baselines(wanted: Sequence[str], methods: str | None) -> list[str]:
@@ -137,52 +109,48 @@ def _baselines(wanted: Sequence[str], methods: str | None) -> list[str]:
     return named
 
 
-def _splits(
-    what: str,
-    store: Results,
-    count: int,
-    datasets: list[str],
-    methods: str | None,
-    quick: bool,
-    device: str,
-) -> None:
+def _finish(experiment: str, store: Results, graphs: list[str], L: int) -> None:
+    """Prints a table, or draws a figure, of what was trained."""
+    from panconv.paper.figures.lattice import draw_figure1
+    from panconv.paper.report import summary
+    from panconv.paper.report.figure2 import draw
+    from panconv.paper.report.ranking import draw_all
+
+    folder, records = store.folder, store.read()
+    if experiment == "figure1":
+        for ending in ("png", "svg"):
+            draw_figure1(L, folder / f"figure1.{ending}")
+        say("Figure 1", folder / "figure1.png", f", .svg (L = {L})")
+    elif experiment == "figure2":
+        figure = summary.figure2(records)
+        for ending in ("png", "svg"):
+            draw(figure, folder / f"figure2.{ending}")
+        say("Figure 2", folder / "figure2.png", f", .svg\n{summary.convergence_line(figure)}")
+    else:
+        rows = getattr(summary, experiment)(records)
+        _show(experiment, rows, graphs)
+        _show_on_m(rows, graphs)
+        _show_count(rows)
+        for path in draw_all(rows, graphs, folder) if experiment == "table2" else ():
+            say("Ranked", path, ", .svg")
+
+
+def _show_splits(records: list[Record], graphs: list[str], quick: bool) -> None:
     """Table 2 on random splits."""
     from panconv.paper.report import summary
-    from panconv.paper.tables import reproduce as experiments
     from panconv.paper.tables import splits
-    from panconv.training import runner
 
-    if what != "table2" or count < 1:
-        raise ValueError(f"--random-splits goes with table2 and a number of at least 1, got {what} and {count}")
-    names = _baselines(["table2"], methods or ",".join(splits.FASTEST))
-    wanted = [task for name in datasets for task in splits.tasks(["pan", *names], name, count, quick)]
-    bar = Batches(runner.missing(wanted, store.read()))
-    with stopping(bar):
-        experiments.reproduce_splits(
-            names,
-            store,
-            count=count,
-            datasets=datasets,
-            quick=quick,
-            device=device,
-            command=command_line(),
-            callback=bar.show,
-        )
-    trained = store.read()
-    rows = summary.table2(trained)
-    for name in datasets:
+    rows = summary.table2(records)
+    for name in graphs:
         public = {row.key: row.cells[GRAPHS.index(name)].mean for row in rows}
-        heading = f"{name.capitalize()} on random splits"
-        table = Table(box=box.SIMPLE_HEAD, title=heading, title_justify="left", padding=(0, 1, 0, 0))
-        table.add_column("method", no_wrap=True)
-        for column in ("test (%)", "PAN ahead by", "on splits", "public split"):
-            table.add_column(column, justify="right", no_wrap=True)
-        for row in splits.standings(trained, name, public, quick):
+        columns = ("method", "test (%)", "PAN ahead by", "on splits", "public split")
+        shown = table(columns, f"{name.capitalize()} on random splits", padding=(0, 1, 0, 0))
+        for row in splits.standings(records, name, public, quick):
             ahead = "" if row.name == "PAN" else f"{row.behind:+.1f} ± {row.behind_std:.1f}"
             wins = f"{row.splits}" if row.name == "PAN" else f"{row.wins} of {row.splits}"
             on_public = "-" if row.public is None else f"{row.public:.1f}"
-            table.add_row(row.name, bold(f"{row.mean:.1f}", f" ± {row.std:.1f}"), ahead, wins, on_public)
-        out.print(table)
+            shown.add_row(row.name, bold(f"{row.mean:.1f}", f" ± {row.std:.1f}"), ahead, wins, on_public)
+        out.print(shown)
 
 
 def _show_on_m(rows: Sequence[Row], datasets: list[str]) -> None:
@@ -191,13 +159,10 @@ def _show_on_m(rows: Sequence[Row], datasets: list[str]) -> None:
     if not shown:
         return
     heading = "On M in place of their own operator, graph or walk: the figure, and the change by seed"
-    table = Table(box=box.SIMPLE_HEAD, title=heading, title_justify="left", padding=(0, 1, 0, 0))
-    table.add_column("method", no_wrap=True)
-    for i in columns:
-        table.add_column(GRAPHS[i].capitalize(), justify="right", no_wrap=True)
+    made = table(("method", *(GRAPHS[i].capitalize() for i in columns)), heading)
     for row, on_m in shown:
-        table.add_row(row.name, *(_on_m_words(on_m[i]) for i in columns))
-    out.print(table)
+        made.add_row(row.name, *(_on_m_words(on_m[i]) for i in columns))
+    out.print(made)
 
 
 def _on_m_words(cell: OnM | None) -> Text:
@@ -220,13 +185,10 @@ def _show_count(rows: Sequence[Row]) -> None:
 def _show(experiment: str, rows: list[Row], datasets: list[str]) -> None:
     columns = [i for i, name in enumerate(GRAPHS) if name in datasets]
     heading = f"{experiment[:-1].capitalize()} {experiment[-1]}: ours, the paper's, the difference"
-    table = Table(box=box.SIMPLE_HEAD, title=heading, title_justify="left", padding=(0, 1, 0, 0))
-    table.add_column("method", no_wrap=True)
-    for i in columns:
-        table.add_column(GRAPHS[i].capitalize(), justify="right", no_wrap=True)
+    made = table(("method", *(GRAPHS[i].capitalize() for i in columns)), heading)
     for row in rows:
-        table.add_row(row.name.removeprefix("Method "), *(_words(row.cells[i]) for i in columns))
-    out.print(table)
+        made.add_row(row.name.removeprefix("Method "), *(_words(row.cells[i]) for i in columns))
+    out.print(made)
 
 
 def _words(cell: Cell) -> Text:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich import box
 from rich.table import Table
 
 from panconv.cli.common import (
@@ -20,14 +19,15 @@ from panconv.cli.common import (
     command_line,
     drawn,
     numbers,
+    open_results,
     out,
     say,
-    stopping,
     title,
     whole_numbers,
     write_json,
 )
 from panconv.cli.options import Device, Epochs, Exponent, Graph, Plot, json_of
+from panconv.cli.tables import table
 
 if TYPE_CHECKING:
     from panconv.paper.studies.landings import Landing
@@ -58,8 +58,7 @@ def temperature(
     Example: panconv temperature cora --L 1,2,3,5,10 --plot temperature.png
     """
     from panconv.met.methods import checked_method
-    from panconv.paper.studies.temperature import draw_sweep, sweep, sweep_jobs
-    from panconv.records.record import Results
+    from panconv.paper.studies.temperature import SweepOf, draw_sweep, sweep
     from panconv.training.runner import missing
     from panconv.weights import PowerLaw
 
@@ -74,23 +73,10 @@ def temperature(
     check_count(len(Ls) * len(Ts) * trials, "the number of trainings, lengths times --temperatures times --trials,")
     check_device(device)
     check_outputs(plot, json_file)
-    store = Results(results)
-    store.check_writable()
-    name = canonical(graph)
-    options = {"alpha": alpha, "method": method, "trials": trials, "epochs": epochs}
-    jobs = sweep_jobs(name, Ls, Ts, **options)  # type: ignore[arg-type]
-    bar = Batches(missing(jobs, store.read()) + 2 * len(Ls) * trials)
-    with stopping(bar):
-        found = sweep(
-            name,
-            Ls,
-            Ts,
-            store,
-            device=device,
-            command=command_line(),
-            callback=bar.show,
-            **options,  # type: ignore[arg-type]
-        )
+    store, name = open_results(results), canonical(graph)
+    asked = SweepOf(name, Ls, Ts, alpha, method, trials, epochs)
+    with Batches(missing(asked.tasks(), store.read()) + 2 * len(Ls) * trials) as bar:
+        found = sweep(asked, store, device=device, command=command_line(), callback=bar.show)
     _show(found, f"{title(name)}, method {method}, E(n) = n^{alpha:g}", trials)
     if plot is not None:
         draw_sweep(found, f"{drawn(name)}, method {method}, E(n) = n^{alpha:g}, {trials} trials per point", plot)
@@ -101,17 +87,14 @@ def temperature(
 def _show(found: Sweep, heading: str, trials: int) -> None:
     lengths = sorted({point.L for point in found.points})
     out.print(f"\n{heading}: test accuracy (%), {trials} trials per point")
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    table.add_column("T", justify="right")
-    for L in lengths:
-        table.add_column(f"L={L}", justify="right", no_wrap=True)
+    rows = table(("T", *(f"L={L}" for L in lengths)), padding=(0, 1, 0, 0))
     best = found.best()
     by_place = {(point.L, point.temperature): point for point in found.points}
     for T in sorted({point.temperature for point in found.points}):
         row = [by_place[L, T] for L in lengths]
         cells = [f"{100 * p.test_accuracy:.1f}{'*' if p is best else ''}" for p in row]
-        table.add_row("0, MLP" if T == 0 else f"{T:g}", *cells)
-    out.print(table)
+        rows.add_row("0, MLP" if T == 0 else f"{T:g}", *cells)
+    out.print(rows)
     out.print(
         f"* the highest validation accuracy ({100 * best.val_accuracy:.1f}): L = {best.L}, T = {best.temperature:g}, "
         f"test {100 * best.test_accuracy:.1f} ± {100 * best.std:.1f}"
@@ -121,15 +104,13 @@ def _show(found: Sweep, heading: str, trials: int) -> None:
 
 
 def _landings(landings: list[Landing]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    layers = len(landings[0].temperatures)
-    for column in ("L", "from T", *(f"layer {i + 1}" for i in range(layers)), "val. (%)", "test (%)"):
-        table.add_column(column, justify="right", no_wrap=True)
+    layers = [f"layer {i + 1}" for i in range(len(landings[0].temperatures))]
+    rows = table(("L", "from T", *layers, "val. (%)", "test (%)"), padding=(0, 1, 0, 0))
     for each in landings:
         cells = [
             "not finite" if T is None or s is None else f"{T:.2f} ×/÷ {math.exp(min(s, 99)):.2f}"
             for T, s in zip(each.temperatures, each.spreads, strict=True)
         ]
         accuracy = f"{100 * each.test_accuracy:.1f} ± {100 * each.std:.1f}"
-        table.add_row(str(each.L), f"{each.start:g}", *cells, f"{100 * each.val_accuracy:.1f}", accuracy)
-    return table
+        rows.add_row(str(each.L), f"{each.start:g}", *cells, f"{100 * each.val_accuracy:.1f}", accuracy)
+    return rows

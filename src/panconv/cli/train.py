@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -24,9 +24,9 @@ from panconv.cli.common import (
     command_line,
     drawn,
     numbers,
+    open_results,
     out,
     say,
-    stopping,
     title,
     write_json,
 )
@@ -35,6 +35,7 @@ from panconv.cli.tables import table
 
 if TYPE_CHECKING:
     from panconv.records.record import Record
+    from panconv.training.fit import Progress
 
 KINDS = ("free", "fixed", "boltzmann", "power-law")
 
@@ -98,7 +99,7 @@ def train(
     from panconv.data import load
     from panconv.met.methods import checked_method
     from panconv.paper.settings import settings, start
-    from panconv.records.record import Results, pan_task
+    from panconv.records.record import pan_task
     from panconv.training.search import train_batch
 
     checked_method(method)
@@ -108,28 +109,21 @@ def train(
     check_count(trials, "--trials")
     check_device(device)
     names = list(dict.fromkeys(map(canonical, graphs)))
-    if (save or plot) and len({Path(name).name for name in names}) < len(names):
-        raise ValueError("--save and --plot go by the names of the graphs, and two are alike: train them one by one")
-    models = _model_files(save, names, json_file)
+    models = _model_files(save, names, json_file) if save or plot else {}
     check_outputs(plot, json_file, *models.values())
-    store = None if results is None else Results(results)
-    if store is not None:
-        store.check_writable()
-        store.read()  # lines of another schema are refused before any training
-    given: dict[str, Any] = {"epochs": epochs, "patience": patience, "hidden": hidden, "dropout": dropout, "lr": lr}
-    given |= {"weight_decay": weight_decay}
-    given = {key: value for key, value in given.items() if value is not None}
+    store = None if results is None else open_results(results)
+    given = {"epochs": epochs, "patience": patience, "hidden": hidden, "dropout": dropout, "lr": lr}
     for name in names:
         load(name, sparse=True)  # before any training: a wrong name costs nothing
     spec: Any = fixed or (start(method, L) if weights is None else kind)
-    bar, done = Bar(), {}
     failures: list[str] = []
-    with stopping(bar):
+    done = {}
+    with Bar() as bar:
         for name in names:
-            how = replace(settings(name, method), **given).plain()
-            jobs = [pan_task(name, method, spec, L, how, seed + t) for t in range(trials)]
-            show = partial(bar.show, title(name))
-            done[name] = train_batch(jobs, device=device, command=command_line(), callback=show)
+            how = settings(name, method).plain(**given, weight_decay=weight_decay)
+            tasks = [pan_task(name, method, spec, L, how, seed + t) for t in range(trials)]
+            tell = partial(_tell, bar, title(name))
+            done[name] = train_batch(tasks, device=device, command=command_line(), tell=tell)
             if store is not None:
                 with _noting(failures):
                     store.add(done[name][0])
@@ -140,6 +134,11 @@ def train(
     _write_outputs(done, records, json_file, plot, models, failures)
     if failures:
         raise ValueError("; ".join(failures))
+
+
+def _tell(bar: Bar, name: str, done: float, progress: Progress | None = None) -> None:
+    if progress is not None:
+        bar.show(name, progress)
 
 
 def _write_outputs(
@@ -178,6 +177,8 @@ def _model_files(save: Path | None, names: list[str], json_file: Path | None) ->
     """Where the model of each graph goes; refuses two files in one place."""
     from panconv.training.saving import file_of
 
+    if len({Path(name).name for name in names}) < len(names):
+        raise ValueError("--save and --plot go by the names of the graphs, and two are alike: train them one by one")
     if save is None:
         return {}
     if len(names) == 1:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import statistics
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,20 +22,18 @@ from panconv.cli.common import (
     command_line,
     dim,
     out,
-    stopping,
     title,
 )
 from panconv.cli.common import write_json as write
 from panconv.paper.published import GRAPHS
 from panconv.paper.report.standing import signed
-from panconv.paper.tables import baselines
-from panconv.paper.zoo.menu import in_words, menu
+from panconv.paper.tables.baselines import Baseline
+from panconv.paper.zoo.menu import in_words
 from panconv.paper.zoo.notes import NOTES
 from panconv.paper.zoo.registry import METHODS, checked
 from panconv.paper.zoo.settings import merged
 from panconv.records.jsonl import parsed_json
-from panconv.records.ranking import ranked
-from panconv.records.record import Record, Results, Task
+from panconv.records.record import Record, Results
 from panconv.training.runner import alike
 
 
@@ -81,27 +80,15 @@ def zoo(
     names = list(dict.fromkeys(map(canonical, graphs)))
     for each in names:
         load(each, sparse=True)  # before any training: a wrong name costs nothing
-    offered = menu(METHODS[name]) if met else []
-    choosing = offered if len(offered) > 1 else []
-    bar = Batches(len(names) * (trials * (1 + met) + len(choosing) * baselines.CHOOSING_TRIALS))
+    cells = [Baseline(name, dataset, given=given, seed=seed) for dataset in names]
     rows: list[tuple[str, str, list[Record]]] = []
-    options: dict[str, Any] = {"device": device, "command": command_line(), "callback": bar.show}
-
-    def tasks(dataset: str, operator: dict[str, Any] | None, seeds: range, tested: bool = True) -> list[Task]:
-        how = merged(METHODS[name].on(dataset, m=operator is not None), given)
-        return [Task(dataset, name, operator, "public", how, each, tested) for each in seeds]
-
-    seeds = range(seed, seed + trials)
-    others = range(seed + baselines.CHOOSING_SEED, seed + baselines.CHOOSING_SEED + baselines.CHOOSING_TRIALS)
-    with stopping(bar):
-        for dataset in names:
-            rows.append((dataset, "its own", run(tasks(dataset, None, seeds), **options)))
-            if met:
-                operator = offered[0]
-                if choosing:
-                    tried = [task for each in choosing for task in tasks(dataset, each, others, False)]
-                    operator = ranked(run(tried, **options))[0].operator
-                rows.append((dataset, in_words(operator), run(tasks(dataset, operator, seeds), **options)))
+    with Batches(sum(trials * (1 + met) + met * len(cell.choosing()) for cell in cells)) as bar:
+        train = partial(run, device=device, command=command_line(), callback=bar.show)
+        for cell in cells:
+            rows.append((cell.dataset, "its own", train(cell.own(trials))))
+            operator = cell.chosen(train(cell.choosing())) if met else None
+            if operator is not None:
+                rows.append((cell.dataset, in_words(operator), train(cell.on_m(operator, trials))))
     _show(name, rows)
     records = [{"method": name, **vars(record)} for _, _, those in rows for record in those]
     write(json_file, records, "results")
@@ -125,7 +112,7 @@ def _list(results: Path, json_file: Path | None) -> None:
 
 
 def _trials(records: list[Record], name: str, dataset: str) -> int:
-    return len(alike(records, baselines.own_tasks(name, dataset, 1)))
+    return len(alike(records, Baseline(name, dataset).own(1)))
 
 
 def _plain(name: str) -> dict[str, Any]:

@@ -30,8 +30,9 @@ class Settings:
     epochs: int = 200
     patience: int = 50
 
-    def plain(self) -> dict[str, Any]:
-        return asdict(self)
+    def plain(self, **given: Any) -> dict[str, Any]:
+        """As a record has them, with what is given, and not None, in place of ours."""
+        return asdict(self) | {name: value for name, value in given.items() if value is not None}
 
 
 PAPER: dict[str, Settings] = {

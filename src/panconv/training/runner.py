@@ -72,7 +72,8 @@ def run(
     for task in tasks:
         trainer.check(task)
     found = {} if results is None else {record.key(): record for record in results.read()}
-    batches = batched([task for task in tasks if task.key() not in found], trainer, device)
+    new_ones = {task.key(): task for task in tasks if task.key() not in found}
+    batches = batched(list(new_ones.values()), trainer, device)
     for i, batch in enumerate(batches):
 
         def tell(done: float, progress: Progress | None = None, i: int = i, batch: list[Task] = batch) -> None:

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 import torch
+from torch import Tensor
 from torch_geometric.data import Data
 
 from panconv.base.checks import (
@@ -34,7 +35,7 @@ from panconv.training.runner import Step, Tell, run, versions
 from panconv.weights import layer_specs, weights_from
 
 # What is held of one trial while it trains: about this much per stored feature and per hidden value.
-_BYTES_A_FEATURE, _BYTES_A_HIDDEN = 24, 60
+_BYTES_PER_FEATURE, _BYTES_PER_HIDDEN = 24, 60
 _BATCH_BYTES = 2**29  # on the CPU, where larger batches fall out of the caches and are slower
 _MOST_POINTS = 100_000
 _GIVEN: dict[str, Data] = {}  # graphs that were given as objects, while they are searched
@@ -66,16 +67,13 @@ class Pans:
         return batch_size(_graph(task.dataset), task.settings["hidden"], device)
 
     def train(self, tasks: list[Task], device: str, command: str, tell: Tell) -> list[Record]:
-        def told(progress: Progress) -> None:
-            tell(progress.epoch / progress.epochs, progress)
-
-        return train_batch(tasks, device=device, command=command, callback=told)[0]
+        return train_batch(tasks, device=device, command=command, tell=tell)[0]
 
 
 def batch_size(data: Data, hidden: int, device: str = "cpu") -> int:
     """How many trials of a graph train side by side within memory."""
     stored = data.x.values().numel() if data.x.layout == torch.sparse_csr else data.x.numel()
-    each = _BYTES_A_FEATURE * stored + _BYTES_A_HIDDEN * data.x.size(0) * hidden
+    each = _BYTES_PER_FEATURE * stored + _BYTES_PER_HIDDEN * data.x.size(0) * hidden
     budget = _BATCH_BYTES
     if torch.device(device).type == "cuda":
         budget = torch.cuda.mem_get_info(device)[0] // 4
@@ -87,9 +85,14 @@ def train_batch(
     *,
     device: str = "cpu",
     command: str = "",
-    callback: Callable[[Progress], None] | None = None,
+    tell: Tell | None = None,
 ) -> tuple[list[Record], FitResult[PAN]]:
     """Trains PANs that are alike but for the seed and fixed weights, all at once."""
+
+    def told(progress: Progress) -> None:
+        if tell is not None:
+            tell(progress.epoch / progress.epochs, progress)
+
     one, how, seeds = tasks[0], tasks[0].settings, [task.seed for task in tasks]
     check_task(one)
     data, met = _graph(one.dataset), met_of(one)
@@ -106,31 +109,31 @@ def train_batch(
         trials=len(tasks),
     )
     options = {key: how[key] for key in ("lr", "weight_decay", "epochs", "patience")}
-    result = fit(model, data, seeds=seeds, device=device, callback=callback, **options)
+    result = fit(model, data, seeds=seeds, device=device, callback=told, **options)
     adj = Adjacency.of(data.edge_index, num_nodes=data.num_nodes)
     with torch.no_grad():  # k(n; i) of eq. 2, the mean over the nodes, (L+1, S) per layer
         learned = [conv.met(adj).path_weights.mean(1) for conv in result.model.cpu().layers()]
-    records = []
-    for s, task in enumerate(tasks):
-        loss, accuracy = (_curve(result.history[name], s, result) for name in ("val_loss", "val_accuracy"))
-        best = result.best_epoch[s]
-        records.append(
-            Record(
-                **vars(task),
-                test_accuracy=result.test_accuracy[s],
-                val_accuracy=accuracy[best - 1] if best else 0.0,
-                seconds=round(result.seconds / len(tasks), 3),
-                device=device,
-                versions=versions(),
-                command=command,
-                val_loss=loss[best - 1] if best else None,
-                best_epoch=best,
-                loss_curve=loss,
-                accuracy_curve=accuracy,
-                path_weights=[[number_or_null(round(k, 4)) for k in layer[:, s].tolist()] for layer in learned],
-            )
-        )
-    return records, result
+    return [_record(task, s, result, learned, device, command) for s, task in enumerate(tasks)], result
+
+
+def _record(task: Task, s: int, result: FitResult[PAN], learned: list[Tensor], device: str, command: str) -> Record:
+    """Trial s of what was trained side by side."""
+    loss, accuracy = (_curve(result.history[name], s, result) for name in ("val_loss", "val_accuracy"))
+    best = result.best_epoch[s]
+    return Record(
+        **vars(task),
+        test_accuracy=result.test_accuracy[s],
+        val_accuracy=accuracy[best - 1] if best else 0.0,
+        seconds=round(result.seconds / len(result.best_epoch), 3),
+        device=device,
+        versions=versions(),
+        command=command,
+        val_loss=loss[best - 1] if best else None,
+        best_epoch=best,
+        loss_curve=loss,
+        accuracy_curve=accuracy,
+        path_weights=[[number_or_null(round(k, 4)) for k in layer[:, s].tolist()] for layer in learned],
+    )
 
 
 def met_of(task: Task) -> dict[str, Any]:
@@ -152,17 +155,11 @@ def grid_points(
         tie: lengths n that share one value, such as (1, 2) for k(1) = k(2).
         layers: a number of layers, to give each a k(n) of its own; None to share one.
     """
-    checked_length(L)
-    values = checked_numbers(values, "values")
-    if not isinstance(tie, (list, tuple, range)) or any(as_integer(n) is None for n in tie):
-        raise TypeError(f"tie must be a list of lengths n, integers of 0 … {L}, got {shown(tie)}")
+    values, tie = checked_numbers(values, "values"), _checked_tie(tie, checked_length(L))
     if layers is not None:
         checked_count(layers, "layers")
-    tie = list(dict.fromkeys(tie))
-    wrong = [n for n in tie if not 0 <= n <= L]
-    if wrong or not values:
-        what = f"tie names length {wrong[0]}, outside 0 … {L}" if wrong else "values is empty: name at least one"
-        raise ValueError(f"the grid has no points: {what}")
+    if not values:
+        raise ValueError("the grid has no points: values is empty: name at least one")
     free = [n for n in range(L + 1) if n not in tie[1:]]
     count = len(values) ** (len(free) * (layers or 1))
     if count > _MOST_POINTS:
@@ -175,6 +172,15 @@ def grid_points(
     if layers is None:
         return list(points)
     return [{"kind": "layers", "of": list(ks)} for ks in itertools.product(points, repeat=layers)]
+
+
+def _checked_tie(tie: Sequence[int], L: int) -> list[int]:
+    """Lengths of 0 … L, each once."""
+    if not isinstance(tie, (list, tuple, range)) or any(as_integer(n) is None for n in tie):
+        raise TypeError(f"tie must be a list of lengths n, integers of 0 … {L}, got {shown(tie)}")
+    if wrong := [n for n in tie if not 0 <= n <= L]:
+        raise ValueError(f"the grid has no points: tie names length {wrong[0]}, outside 0 … {L}")
+    return list(dict.fromkeys(tie))
 
 
 def power_law_points(temperatures: Sequence[float], alphas: Sequence[float]) -> list[dict[str, Any]]:
@@ -259,7 +265,7 @@ def _side_by_side(weights: Sequence[Any], layers: int, L: int) -> Any:
     return {"kind": "layers", "of": [torch.stack(each, dim=1).tolist() for each in columns]}
 
 
-def _curve(values: torch.Tensor, s: int, result: FitResult[PAN]) -> list[Any]:
+def _curve(values: Tensor, s: int, result: FitResult[PAN]) -> list[Any]:
     """A trial's curve until it stopped; nothing for one that never had a finite loss."""
     last = result.stopped_epoch[s] if result.best_epoch[s] else 0
     return [number_or_null(round(value, 5)) for value in values[:last, s].tolist()]

@@ -8,7 +8,7 @@ from baseline_records import on_m, own, record, whole
 
 from panconv.paper.report import standing, summary, write_report
 from panconv.paper.report.ranking import draw, draw_all
-from panconv.paper.tables import baselines
+from panconv.paper.tables.baselines import Baseline
 from panconv.paper.zoo.registry import METHODS
 from panconv.records.record import Results
 
@@ -93,7 +93,7 @@ def test_every_cell_of_a_baseline_names_its_command():
 
 
 def test_a_folder_of_baselines_alone_is_enough(tmp_path):
-    others = [record(task, 10.0) for task in baselines.own_tasks("gcn", "cora", 2, split="random")]
+    others = [record(task, 10.0) for task in Baseline("gcn", "cora").own(2, split="random")]
     Results(tmp_path / "results" / "zoo").add(own("gcn", "cora", [81.0, 82.0]) + own("sgc", "cora", [80.0]) + others)
     text = write_report(tmp_path / "results", tmp_path / "page.html").read_text()
     start = text.index("<header>")  # behind the plotting library

@@ -9,6 +9,7 @@ from panconv.paper.figures.heat import heat_map
 from panconv.paper.published import GRAPHS, TABLE1, TABLE2, reported
 from panconv.paper.settings import PAPER, UNDER_Z, Settings, settings, start
 from panconv.paper.tables import cells
+from panconv.paper.tables.reproduce import Asked
 from panconv.records.ranking import Point
 from panconv.records.record import SETTINGS
 from panconv.weights import weights_from
@@ -44,8 +45,8 @@ def test_what_each_experiment_trains():
     assert (quick.dataset, quick.seed, quick.settings["epochs"]) == ("citeseer", 0, 10)
     winner = cells.winner_jobs("cora", Point({"weights": [1.0, 1.0, 1.0]}, 0.8, 0.5, 0.0), 10)
     assert {job.seed for job in winner} == set(range(1000, 1010))
-    assert cells.missing(["table1", "table2"], [], GRAPHS, 10) == 30
-    assert cells.missing(cells.EXPERIMENTS, [], ["cora"], 10) == 7 * 10 + 27 * 3 + 7 + 10 + 10
+    assert Asked(["table1", "table2"]).missing([]) == 30
+    assert Asked(cells.EXPERIMENTS, datasets=["cora"]).missing([]) == 7 * 10 + 27 * 3 + 7 + 10 + 10
 
 
 def test_settings_know_the_methods():

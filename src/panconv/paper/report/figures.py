@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
+from typing import Any
 
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
@@ -98,41 +99,41 @@ def heat_maps(runs: Sequence[Record]) -> list[tuple[str, str, str]]:
 def ranking(name: str, ranked: Sequence[Place]) -> str:
     """Every method's mean and spread, best first, with the paper's figure as an open diamond; PAN stands out."""
     plot = go.Figure()
-    papers = [(at, place) for at, place in enumerate(ranked) if place.cell.paper is not None]
-    diamond = {"symbol": "diamond-open", "size": 11, "color": ORANGE, "line": {"width": 1.5}}
-    traces = []
+    at = list(enumerate(ranked))
     for label, ours, marker in (
         ("ours: mean ± standard deviation", False, {"size": 8, "color": GREY}),
         ("PAN, ours", True, {"size": 11, "color": BLUE}),
     ):
-        traces.append((label, [(at, place) for at, place in enumerate(ranked) if place.ours is ours], marker))
-    for label, those, marker in [*traces, ("the paper's figure", papers, diamond)]:  # the diamonds on top
-        theirs = those is papers
+        those = [(row, place) for row, place in at if place.ours is ours]
         bars = {"array": [place.cell.std for _, place in those], "thickness": 1.5, "width": 3}
-        plot.add_scatter(
-            x=[place.cell.paper if theirs else place.mean for _, place in those],
-            y=[at for at, _ in those],
-            mode="markers",
-            marker=marker,
-            error_x=None if theirs else bars,
-            text=[_hover(at, place) for at, place in those],
-            hovertemplate="%{text}<extra></extra>",
-            name=label,
-        )
+        _mark(plot, those, [place.mean for _, place in those], name=label, marker=marker, error_x=bars)
+    diamond = {"symbol": "diamond-open", "size": 11, "color": ORANGE, "line": {"width": 1.5}}
+    papers = [(row, place) for row, place in at if place.cell.paper is not None]  # on top of the others
+    _mark(plot, papers, [place.cell.paper for _, place in papers], name="the paper's figure", marker=diamond)
     names = [f"<b>{place.name}</b>" if place.ours else place.name for place in ranked]
     plot.update_xaxes(title_text="test accuracy (%)", gridcolor=_GRID, zeroline=False)
     ticks = {"tickvals": list(range(len(ranked))), "ticktext": names, "range": [len(ranked) - 0.4, -0.6]}
     plot.update_yaxes(**ticks, showgrid=False, zeroline=False, automargin=True)
-    for at in (at for at, place in enumerate(ranked) if place.ours):
-        plot.add_hrect(y0=at - 0.5, y1=at + 0.5, fillcolor=sheer(BLUE, _SHADE), line_width=0, layer="below")
-        # At the far end of its row, where no mark of it is.
-        left = 2 * ranked[at].mean > ranked[0].mean + ranked[-1].mean
-        side = {"x": 0.01 if left else 0.99, "xanchor": "left" if left else "right", "xref": "paper"}
-        words = f"<b>rank {at + 1} of {len(ranked)}</b>"
-        plot.add_annotation(text=words, y=at, yanchor="middle", showarrow=False, **side)
+    for row in (row for row, place in at if place.ours):
+        _highlight(plot, row, ranked)
     legend = {"orientation": "h", "y": 1, "yanchor": "bottom", "x": 0, "xanchor": "left"}
     plot.update_layout(**_LAYOUT, height=130 + 23 * len(ranked), legend=legend, hovermode="closest", margin_t=8)
     return _html(plot, f"ranked-{name}")
+
+
+def _mark(plot: go.Figure, those: Sequence[tuple[int, Place]], x: Sequence[float | None], **style: Any) -> None:
+    """A mark for each place, in its row."""
+    words = {"text": [_hover(row, place) for row, place in those], "hovertemplate": "%{text}<extra></extra>"}
+    plot.add_scatter(x=x, y=[row for row, _ in those], mode="markers", **words, **style)
+
+
+def _highlight(plot: go.Figure, row: int, ranked: Sequence[Place]) -> None:
+    plot.add_hrect(y0=row - 0.5, y1=row + 0.5, fillcolor=sheer(BLUE, _SHADE), line_width=0, layer="below")
+    # At the far end of its row, where no mark of it is.
+    left = 2 * ranked[row].mean > ranked[0].mean + ranked[-1].mean
+    side = {"x": 0.01 if left else 0.99, "xanchor": "left" if left else "right", "xref": "paper"}
+    words = f"<b>rank {row + 1} of {len(ranked)}</b>"
+    plot.add_annotation(text=words, y=row, yanchor="middle", showarrow=False, **side)
 
 
 def rankings(rows: Sequence[Row]) -> list[tuple[str, str, str]]:

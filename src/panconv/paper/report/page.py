@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
@@ -32,13 +32,6 @@ def write_report(results: str | Path, out: str | Path) -> Path:
 
 def page(runs: Sequence[Record]) -> str:
     """The page as HTML."""
-    environment = Environment(
-        loader=PackageLoader("panconv.paper.report", "."),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
     all_rows = summary.table2(runs)
     tables = [
         ("table3", "Table 3: the seven methods", summary.table3(runs)),
@@ -46,7 +39,7 @@ def page(runs: Sequence[Record]) -> str:
         ("table2", "Table 2: PAN beside all 24 baselines", all_rows),
     ]
     figure = summary.figure2(runs)
-    return environment.get_template("template.html.j2").render(
+    return _template().render(
         graphs=[summary.TITLES[name] for name in GRAPHS],
         tables=tables,
         figure2=Markup(figures.curves(figure)) if figure else None,
@@ -64,8 +57,19 @@ def page(runs: Sequence[Record]) -> str:
         plotly=Markup(get_plotlyjs()),
         num_runs=len(runs),
         seconds=sum(each.seconds for each in runs),
-        versions=sorted(
-            {f"{name} {number}" for each in runs for name, number in each.versions.items() if number != "not installed"}
-        ),
+        versions=_versions(runs),
         devices=sorted({each.device for each in runs}),
     )
+
+
+def _template() -> Template:
+    loader = PackageLoader("panconv.paper.report", ".")
+    environment = Environment(
+        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    return environment.get_template("template.html.j2")
+
+
+def _versions(runs: Sequence[Record]) -> list[str]:
+    found = {pair for each in runs for pair in each.versions.items()}
+    return sorted(f"{name} {number}" for name, number in found if number != "not installed")

@@ -11,6 +11,7 @@ from typing import Any
 
 from panconv.paper.published import GRAPHS, GRID_SEARCH, TABLE3
 from panconv.paper.tables import baselines, cells
+from panconv.paper.tables.baselines import Baseline
 from panconv.paper.zoo.menu import in_words
 from panconv.paper.zoo.notes import NOTES
 from panconv.paper.zoo.registry import METHODS
@@ -233,20 +234,24 @@ def _baseline(records: Sequence[Record], name: str) -> Row:
     shown, on_m = [], []
     for dataset, paper in zip(GRAPHS, METHODS[name].paper, strict=True):
         mine = [record for record in records if record.model == name and record.dataset == dataset]
-        own = pick(mine, partial(baselines.own_tasks, name, dataset, 1))
+        own = pick(mine, partial(_own, name, dataset))
         shown.append(cell(own, paper, baseline=True))
         on_m.append(_on_m(mine, name, dataset) if method.met else None)
     return Row(method.title, shown, ours=False, on_m=on_m if method.met else None, note=NOTES.get(name, ""), key=name)
 
 
+def _own(name: str, dataset: str, quick: bool) -> list[Task]:
+    return Baseline(name, dataset, quick).own(1)
+
+
 def _on_m(records: Sequence[Record], name: str, dataset: str) -> OnM | None:
     """With the full settings where there are such records; what it is compared with has the same."""
     for quick in (False, True):
-        operator = baselines.chosen(records, name, dataset, quick)
+        baseline = Baseline(name, dataset, quick)
+        operator = baseline.chosen(records)
         if operator is None:
             continue
-        own = alike(records, baselines.own_tasks(name, dataset, 1, quick))
-        those = alike(records, baselines.met_tasks(name, dataset, operator, 1, quick))
+        own, those = alike(records, baseline.own(1)), alike(records, baseline.on_m(operator, 1))
         before = {record.seed: record.test_accuracy or 0.0 for record in own}
         changes = [100 * ((r.test_accuracy or 0.0) - before[r.seed]) for r in those if r.seed in before]
         if not changes:

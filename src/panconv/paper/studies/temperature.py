@@ -14,17 +14,20 @@ from statistics import fmean, pstdev
 from typing import Any
 
 from matplotlib import colormaps
+from matplotlib.axes import Axes
 
 from panconv.paper.figures.style import SMALL, canvas, curve, ruled, save
 from panconv.paper.settings import settings
 from panconv.paper.studies.landings import Landing, landing_file, read, write
 from panconv.records.jsonl import number_or_null
 from panconv.records.record import Record, Results, Task, pan_task
-from panconv.training.runner import Step
+from panconv.training.fit import Progress
+from panconv.training.runner import Step, Tell
 from panconv.training.search import run_jobs, train_batch
 from panconv.weights import PowerLaw
 
 STARTS = (0.3, 3.0)  # a cold one and a hot one
+_SHADES = colormaps["viridis"]
 _ZERO, _INFINITY = 0.4, 2.5  # places of T = 0 and T = ∞ on the axis, as factors from the smallest and largest T
 
 
@@ -57,71 +60,70 @@ class Sweep:
         return max(self.points, key=lambda point: point.val_accuracy)
 
 
-def sweep_jobs(
-    dataset: str,
-    lengths: Sequence[int],
-    temperatures: Sequence[float],
-    *,
-    alpha: float = 1.0,
-    method: int = 2,
-    trials: int = 10,
-    epochs: int | None = None,
-) -> list[Task]:
-    """The trainings of every point; T = 0 and T = ∞ are weights of their own."""
-    return [
-        pan_task(dataset, method, law(L, T, alpha), L, how(dataset, method, epochs), seed)
-        for L in lengths
-        for T in temperatures
-        for seed in range(trials)
-    ]
+@dataclass(frozen=True)
+class SweepOf:
+    """What is swept: every temperature for every length."""
+
+    dataset: str
+    lengths: Sequence[int]
+    temperatures: Sequence[float]
+    alpha: float = 1.0
+    method: int = 2
+    trials: int = 10
+    epochs: int | None = None
+
+    def tasks(self) -> list[Task]:
+        """The trainings of every point; T = 0 and T = ∞ are weights of their own."""
+        laws = ((L, law(L, T, self.alpha)) for L in self.lengths for T in self.temperatures)
+        return [task for L, weights in laws for task in self.point(L, weights)]
+
+    def point(self, L: int, weights: Any) -> list[Task]:
+        """The trials of a length and its weights."""
+        how = settings(self.dataset, self.method).plain(epochs=self.epochs)
+        return [pan_task(self.dataset, self.method, weights, L, how, seed) for seed in range(self.trials)]
 
 
 def sweep(
-    dataset: str,
-    lengths: Sequence[int],
-    temperatures: Sequence[float],
+    asked: SweepOf,
     results: Results | None = None,
     *,
-    alpha: float = 1.0,
-    method: int = 2,
-    trials: int = 10,
-    epochs: int | None = None,
     device: str = "cpu",
     command: str = "",
     callback: Callable[[Step], None] | None = None,
 ) -> Sweep:
     """Trains every point that has no record yet, and then T itself for every L."""
-    jobs = sweep_jobs(dataset, lengths, temperatures, alpha=alpha, method=method, trials=trials, epochs=epochs)
-    runs = run_jobs(jobs, results, device=device, command=command, callback=callback)
-    points = []
-    for i, (L, T) in enumerate((L, T) for L in lengths for T in temperatures):
-        test, std, val = _accuracy(runs[i * trials : (i + 1) * trials])
-        points.append(Point(L, T, test, std, val, trials))
-    landings = []
-    for i, (L, start) in enumerate((L, start) for L in lengths for start in STARTS):
-        spec = {"kind": "power-law", "alpha": alpha, "temperature": start, "trained": True}
-        group = [pan_task(dataset, method, spec, L, how(dataset, method, epochs), seed) for seed in range(trials)]
+    runs = run_jobs(asked.tasks(), results, device=device, command=command, callback=callback)
+    places = [(L, T) for L in asked.lengths for T in asked.temperatures]
+    trials = asked.trials
+    points = [Point(L, T, *_accuracy(runs[i * trials : (i + 1) * trials]), trials) for i, (L, T) in enumerate(places)]
+    landings, starts = [], [(L, start) for L in asked.lengths for start in STARTS]
+    for i, (L, start) in enumerate(starts):
+        spec = {"kind": "power-law", "alpha": asked.alpha, "temperature": start, "trained": True}
+        group = asked.point(L, spec)
 
-        def tell(progress: Any, i: int = i, group: list[Task] = group) -> None:
+        def tell(done: float, progress: Progress | None = None, i: int = i, group: list[Task] = group) -> None:
             if callback is not None:
-                done = 0.0 if progress is None else progress.epoch / progress.epochs
-                callback(Step(i, len(lengths) * len(STARTS), group, done, progress))
+                callback(Step(i, len(starts), group, done, progress))
 
-        tell(None)
+        tell(0.0)
         kept = None if results is None else landing_file(results.folder, group)
         if kept is not None and kept.exists():
             landings.append(read(kept))
             continue
-        new, result = train_batch(group, device=device, command=command, callback=tell)
-        laws = [conv.weights for conv in result.model.layers()]
-        logs = [law.log_temperature.tolist() for law in laws if isinstance(law, PowerLaw)]
-        test, std, val = _accuracy(new)
-        means = [_finite(lambda log: math.exp(fmean(log)), log) for log in logs]
-        spreads = [_finite(pstdev, log) for log in logs]
-        landings.append(Landing(L, start, means, spreads, test, std, val, trials))
+        landings.append(_landed(L, start, group, device, command, tell))
         if kept is not None:
             write(kept, landings[-1])
     return Sweep(points, landings)
+
+
+def _landed(L: int, start: float, group: list[Task], device: str, command: str, tell: Tell) -> Landing:
+    """Trains T itself from a start, and says where it came to lie."""
+    records, result = train_batch(group, device=device, command=command, tell=tell)
+    laws = [conv.weights for conv in result.model.layers()]
+    logs = [law.log_temperature.tolist() for law in laws if isinstance(law, PowerLaw)]
+    means = [_finite(lambda log: math.exp(fmean(log)), log) for log in logs]
+    spreads = [_finite(pstdev, log) for log in logs]
+    return Landing(L, start, means, spreads, *_accuracy(records), len(group))
 
 
 def law(L: int, T: float, alpha: float) -> Any:
@@ -133,19 +135,11 @@ def law(L: int, T: float, alpha: float) -> Any:
     return {"kind": "power-law", "alpha": float(alpha), "temperature": float(T), "trained": False}
 
 
-def how(dataset: str, method: int, epochs: int | None) -> dict[str, Any]:
-    return settings(dataset, method).plain() | ({} if epochs is None else {"epochs": epochs})
-
-
 def _finite(figure: Callable[[list[float]], float], values: list[float]) -> float | None:
     """A figure of some values; None where it is not finite."""
     try:
         return number_or_null(figure(values))
-    except (
-        OverflowError,
-        ValueError,
-        AttributeError,
-    ):  # the deviation of an infinity is an error, of one kind or other
+    except (OverflowError, ValueError, AttributeError):  # what the deviation of an infinity is, by Python's version
         return None
 
 
@@ -156,44 +150,12 @@ def _accuracy(runs: Sequence[Record]) -> tuple[float, float, float]:
 
 def draw_sweep(found: Sweep, title: str, path: Path) -> None:
     """Accuracy against T, a line for every L; and where the trained T came to lie."""
-    lengths = sorted({point.L for point in found.points})
-    finite = sorted({p.temperature for p in found.points if 0 < p.temperature < math.inf}) or [1.0]
-    place = {0.0: finite[0] * _ZERO, math.inf: finite[-1] * _INFINITY}
     figure = canvas(11, 4.6)
     left, right = figure.subplots(1, 2, width_ratios=(3, 2))
-    shades = colormaps["viridis"]
-    for i, L in enumerate(lengths):
-        ink = shades(i / max(len(lengths) - 1, 1) * 0.92)
-        line = sorted((place.get(p.temperature, p.temperature), p) for p in found.points if p.L == L)
-        T, mean = [at for at, _ in line], [100 * p.test_accuracy for _, p in line]
-        std = [100 * p.std for _, p in line]
-        curve(left, T, mean, std, ink, alpha=0.12, marker="o", markersize=3, linewidth=1.4, label=f"L = {L}")
-    shown = [*finite[:: max(1, len(finite) // 6)]]
-    left.set_xscale("log")
-    left.set_xticks([place[0.0], *shown, place[math.inf]], ["0\n(MLP)", *(f"{T:g}" for T in shown), "∞"])
-    left.minorticks_off()
-    left.set(xlabel="temperature T", ylabel="test accuracy (%)", title="fixed T: mean and spread of the trials")
-    left.legend(fontsize=SMALL, ncols=2)
+    lengths = sorted({point.L for point in found.points})
+    _draw_points(left, found.points, lengths)
     for start, marker in zip(STARTS, ("v", "^"), strict=True):
-        chosen = [landing for landing in found.landings if landing.start == start]
-        for layer in range(len(chosen[0].temperatures) if chosen else 0):
-            places = [(c.L, c.temperatures[layer], c.spreads[layer]) for c in chosen]
-            known = [(L, t, s) for L, t, s in places if t is not None and s is not None]
-            low = [t - t * math.exp(-s) for _, t, s in known]
-            high = [t * math.exp(min(s, 99)) - t for _, t, s in known]
-            ink = shades(0.15 + 0.6 * layer)
-            label = f"layer {layer + 1}, from T = {start:g}"
-            right.errorbar(
-                [L for L, _, _ in known],
-                [t for _, t, _ in known],
-                (low, high),
-                color=ink,
-                marker=marker,
-                linewidth=1,
-                markersize=5,
-                label=label,
-            )
-    for start in STARTS:
+        _draw_landings(right, [landing for landing in found.landings if landing.start == start], marker)
         right.axhline(start, color="0.6", linewidth=0.8, linestyle=":")
     right.set_yscale("log")
     right.yaxis.set_major_formatter("{x:g}")
@@ -205,3 +167,37 @@ def draw_sweep(found: Sweep, title: str, path: Path) -> None:
         ruled(axis)
     figure.suptitle(title)
     save(figure, path)
+
+
+def _draw_points(axis: Axes, points: Sequence[Point], lengths: Sequence[int]) -> None:
+    finite = sorted({p.temperature for p in points if 0 < p.temperature < math.inf}) or [1.0]
+    place = {0.0: finite[0] * _ZERO, math.inf: finite[-1] * _INFINITY}
+    for i, L in enumerate(lengths):
+        ink = _SHADES(i / max(len(lengths) - 1, 1) * 0.92)
+        line = sorted((place.get(p.temperature, p.temperature), p) for p in points if p.L == L)
+        T, mean = [at for at, _ in line], [100 * p.test_accuracy for _, p in line]
+        std = [100 * p.std for _, p in line]
+        curve(axis, T, mean, std, ink, alpha=0.12, marker="o", markersize=3, linewidth=1.4, label=f"L = {L}")
+    shown = finite[:: max(1, len(finite) // 6)]
+    axis.set_xscale("log")
+    axis.set_xticks([place[0.0], *shown, place[math.inf]], ["0\n(MLP)", *(f"{T:g}" for T in shown), "∞"])
+    axis.minorticks_off()
+    axis.set(xlabel="temperature T", ylabel="test accuracy (%)", title="fixed T: mean and spread of the trials")
+    axis.legend(fontsize=SMALL, ncols=2)
+
+
+def _draw_landings(axis: Axes, landings: Sequence[Landing], marker: str) -> None:
+    """Where T landed from one start, a line per layer."""
+    for layer in range(len(landings[0].temperatures) if landings else 0):
+        places = [(each.L, each.temperatures[layer], each.spreads[layer]) for each in landings]
+        known = [(L, t, s) for L, t, s in places if t is not None and s is not None]
+        low = [t - t * math.exp(-s) for _, t, s in known]
+        high = [t * math.exp(min(s, 99)) - t for _, t, s in known]
+        style: dict[str, Any] = {
+            "color": _SHADES(0.15 + 0.6 * layer),
+            "marker": marker,
+            "linewidth": 1,
+            "markersize": 5,
+        }
+        label = f"layer {layer + 1}, from T = {landings[0].start:g}"
+        axis.errorbar([L for L, _, _ in known], [t for _, t, _ in known], (low, high), label=label, **style)

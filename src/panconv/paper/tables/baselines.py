@@ -7,11 +7,13 @@ does not use and without a look at the test nodes.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from panconv.paper.published import TABLE1
 from panconv.paper.zoo.menu import menu
 from panconv.paper.zoo.registry import METHODS
+from panconv.paper.zoo.settings import merged
 from panconv.records.ranking import ranked
 from panconv.records.record import Record, Task
 from panconv.training import runner
@@ -28,73 +30,60 @@ NAMES: dict[str, tuple[str, ...]] = {
 }
 
 
-def settings(name: str, dataset: str, quick: bool = False, m: bool = False) -> dict[str, Any]:
-    how = METHODS[name].on(dataset, m)
-    return {**how, **{key: min(most, how[key]) for key, most in QUICK.items() if key in how}} if quick else how
+@dataclass(frozen=True)
+class Baseline:
+    """A method on a graph, and its trainings."""
 
+    name: str
+    dataset: str
+    quick: bool = False
+    given: dict[str, Any] = field(default_factory=dict)  # settings in place of the table's
+    seed: int = 0  # of the first trial
 
-def own_tasks(name: str, dataset: str, trials: int, quick: bool = False, split: str = "public") -> list[Task]:
-    """A method as its own paper has it."""
-    return _tasks(name, dataset, None, range(trials), quick, split=split)
+    def settings(self, m: bool = False) -> dict[str, Any]:
+        how = METHODS[self.name].on(self.dataset, m)
+        if self.quick:
+            how |= {key: min(most, how[key]) for key, most in QUICK.items() if key in how}
+        return merged(how, self.given)
 
+    def own(self, trials: int, split: str = "public") -> list[Task]:
+        """As its own paper has it."""
+        return self._tasks(None, range(self.seed, self.seed + trials), split=split)
 
-def choosing_tasks(name: str, dataset: str, quick: bool = False) -> list[Task]:
-    """What an operator is chosen by; nothing where the menu is empty or has one entry."""
-    offered = menu(METHODS[name])
-    seeds = range(CHOOSING_SEED, CHOOSING_SEED + (1 if quick else CHOOSING_TRIALS))
-    return [
-        task for operator in _offered(offered, quick) for task in _tasks(name, dataset, operator, seeds, quick, False)
-    ]
+    def on_m(self, operator: dict[str, Any], trials: int) -> list[Task]:
+        """On the operator that was chosen."""
+        return self._tasks(operator, range(self.seed, self.seed + trials))
 
+    def choosing(self) -> list[Task]:
+        """What an operator is chosen by; nothing where the menu is empty or has one entry."""
+        offered = menu(METHODS[self.name])
+        if len(offered) < 2:
+            return []
+        first = self.seed + CHOOSING_SEED
+        seeds = range(first, first + (1 if self.quick else CHOOSING_TRIALS))
+        offered = offered[:2] if self.quick else offered
+        return [task for operator in offered for task in self._tasks(operator, seeds, tested=False)]
 
-def chosen(records: Sequence[Record], name: str, dataset: str, quick: bool = False) -> dict[str, Any] | None:
-    """The operator of the highest mean validation accuracy; None until all of the menu has been tried."""
-    offered = menu(METHODS[name])
-    tasks = choosing_tasks(name, dataset, quick)
-    if not tasks:
-        return offered[0] if offered else None
-    tried = {record.key(): record for record in runner.alike(records, tasks)}
-    if any(task.key() not in tried for task in tasks):
-        return None
-    return ranked([tried[task.key()] for task in tasks])[0].operator
+    def chosen(self, records: Sequence[Record]) -> dict[str, Any] | None:
+        """The operator of the highest mean validation accuracy; None until all of the menu has been tried."""
+        tasks = self.choosing()
+        if not tasks:
+            return next(iter(menu(METHODS[self.name])), None)
+        tried = {record.key(): record for record in runner.alike(records, tasks)}
+        if any(task.key() not in tried for task in tasks):
+            return None
+        return ranked([tried[task.key()] for task in tasks])[0].operator
 
+    def wanted(self, records: Sequence[Record], trials: int, met: bool) -> tuple[list[Task], int]:
+        """The trainings of its cell, and how many more there will be once its M is known."""
+        if not (met and METHODS[self.name].met):
+            return self.own(trials), 0
+        operator = self.chosen(records)
+        tasks = self.own(trials) + self.choosing()
+        return (tasks, trials) if operator is None else (tasks + self.on_m(operator, trials), 0)
 
-def met_tasks(name: str, dataset: str, operator: dict[str, Any], trials: int, quick: bool = False) -> list[Task]:
-    """A method on the operator that was chosen."""
-    return _tasks(name, dataset, operator, range(trials), quick)
-
-
-def missing(
-    records: Sequence[Record], names: Sequence[str], datasets: Sequence[str], trials: int, quick: bool, met: bool
-) -> int:
-    """How many trainings the rows of a table still need."""
-    wanted, later = [], 0
-    for dataset in datasets:
-        for name in names:
-            wanted += own_tasks(name, dataset, trials, quick)
-            if met and METHODS[name].met:
-                wanted += choosing_tasks(name, dataset, quick)
-                operator = chosen(records, name, dataset, quick)
-                if operator is None:  # not known yet
-                    later += trials
-                else:
-                    wanted += met_tasks(name, dataset, operator, trials, quick)
-    return runner.missing(wanted, records) + later
-
-
-def _offered(offered: list[dict[str, Any]], quick: bool) -> list[dict[str, Any]]:
-    """What there is to choose from: nothing where there is no choice."""
-    return [] if len(offered) < 2 else offered[:2] if quick else offered
-
-
-def _tasks(
-    name: str,
-    dataset: str,
-    operator: dict[str, Any] | None,
-    seeds: range,
-    quick: bool,
-    tested: bool = True,
-    split: str = "public",
-) -> list[Task]:
-    how = settings(name, dataset, quick, m=operator is not None)
-    return [Task(dataset, name, operator, split, how, seed, tested) for seed in seeds]
+    def _tasks(
+        self, operator: dict[str, Any] | None, seeds: range, tested: bool = True, split: str = "public"
+    ) -> list[Task]:
+        how = self.settings(m=operator is not None)
+        return [Task(self.dataset, self.name, operator, split, how, seed, tested) for seed in seeds]

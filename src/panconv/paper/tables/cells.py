@@ -78,18 +78,17 @@ def searched(runs: Sequence[Record], dataset: str, quick: bool = False) -> list[
     return [run for run in runs if run.dataset == dataset and run.model == PAN and run.key() in jobs]
 
 
-def missing(
-    experiments: Sequence[str], runs: Sequence[Record], datasets: Sequence[str], trials: int, quick: bool = False
-) -> int:
-    """How many trainings experiments still need."""
-    wanted = [job for name in experiments for job in fixed_jobs(name, datasets, trials, quick)]
-    later = 0
-    for name in datasets if "table3" in experiments else ():
+def wanted(
+    experiment: str, runs: Sequence[Record], datasets: Sequence[str], trials: int, quick: bool = False
+) -> tuple[list[Task], int]:
+    """The trainings of an experiment, and how many more there will be once the grids' winners are known."""
+    tasks, later = fixed_jobs(experiment, datasets, trials, quick), 0
+    for name in datasets if experiment == "table3" else ():
         if points := grid_points(runs, name, quick):
-            wanted += winner_jobs(name, points[0], trials, quick)
-        else:  # the winner is not known yet
+            tasks += winner_jobs(name, points[0], trials, quick)
+        else:
             later += trials
-    return runner.missing(wanted, runs) + later
+    return tasks, later
 
 
 def _jobs(

@@ -3,91 +3,89 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from dataclasses import dataclass
 
 from panconv.paper.published import GRAPHS
-from panconv.paper.tables import baselines, cells, splits
-from panconv.paper.zoo.registry import METHODS
-from panconv.paper.zoo.runner import run
-from panconv.records.record import Results
-from panconv.training.runner import Step
-from panconv.training.search import run_jobs
+from panconv.paper.tables import cells, splits
+from panconv.paper.tables.baselines import Baseline
+from panconv.paper.zoo.runner import Baselines
+from panconv.records.record import PAN, Record, Results, Task
+from panconv.training import runner
+from panconv.training.runner import Step, Tell, Trainer
+from panconv.training.search import Pans
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is to be reproduced.
+
+    Args:
+        experiments: of `panconv.paper.tables.cells.EXPERIMENTS`, PAN's part of them.
+        baselines: methods of the zoo, for Tables 1 and 2.
+        datasets: built-in graphs.
+        trials: of each cell.
+        quick: few epochs.
+        met: the baselines a second time where M has a place in them, with the M that validation chooses.
+        random_splits: so many random splits, PAN beside the baselines, in place of the tables.
+    """
+
+    experiments: Sequence[str] = ()
+    baselines: Sequence[str] = ()
+    datasets: Sequence[str] = GRAPHS
+    trials: int = 10
+    quick: bool = False
+    met: bool = False
+    random_splits: int = 0
+
+    def wanted(self, records: Sequence[Record]) -> tuple[list[Task], int]:
+        """The trainings, and how many more there will be once what the records miss has been chosen."""
+        if self.random_splits:
+            names = [PAN, *self.baselines]
+            drawn = (splits.tasks(names, dataset, self.random_splits, self.quick) for dataset in self.datasets)
+            return [task for tasks in drawn for task in tasks], 0
+        parts = [cells.wanted(each, records, self.datasets, self.trials, self.quick) for each in self.experiments]
+        others = (Baseline(name, dataset, self.quick) for dataset in self.datasets for name in self.baselines)
+        parts += [each.wanted(records, self.trials, self.met) for each in others]
+        return [task for tasks, _ in parts for task in tasks], sum(later for _, later in parts)
+
+    def missing(self, records: Sequence[Record]) -> int:
+        """How many trainings have no record yet."""
+        tasks, later = self.wanted(records)
+        return runner.missing(tasks, records) + later
 
 
 def reproduce(
-    experiment: str,
+    asked: Asked,
     results: Results,
     *,
-    datasets: Sequence[str] = GRAPHS,
-    trials: int = 10,
-    quick: bool = False,
     device: str = "cpu",
     command: str = "",
     callback: Callable[[Step], None] | None = None,
 ) -> None:
-    """Trains what an experiment needs and has no record yet."""
-    options: dict[str, Any] = {"device": device, "command": command, "callback": callback}
-    run_jobs(cells.fixed_jobs(experiment, datasets, trials, quick), results, **options)
-    if experiment == "table3":
-        runs = results.read()
-        for name in datasets:
-            best = cells.grid_points(runs, name, quick)[0]
-            run_jobs(cells.winner_jobs(name, best, trials, quick), results, **options)
+    """Trains what has no record yet: what is chosen by validation, and then what was chosen."""
+    later = 1
+    while later:
+        tasks, later = asked.wanted(results.read())
+        runner.run(tasks, results, trainer=Both(), device=device, command=command, callback=callback)
 
 
-def reproduce_baselines(
-    names: Sequence[str],
-    results: Results,
-    *,
-    datasets: Sequence[str] = GRAPHS,
-    trials: int = 10,
-    met: bool = False,
-    quick: bool = False,
-    device: str = "cpu",
-    command: str = "",
-    callback: Callable[[Step], None] | None = None,
-) -> None:
-    """Trains what the baselines' rows of a table need and have no record yet.
+class Both:
+    """PANs and baselines, each trained in their way."""
 
-    Args:
-        names: methods of the zoo.
-        results: where the record of each training goes, and what to go on from.
-        datasets: built-in graphs.
-        trials: of each cell.
-        met: each a second time where M has a place in it, with the M that validation chooses.
-        quick: few epochs.
-        device: where to train.
-        command: what to write into the records as their origin.
-        callback: called with a `Step` from time to time.
-    """
-    options: dict[str, Any] = {"device": device, "command": command, "callback": callback}
-    cells_of = [(name, dataset) for dataset in datasets for name in names]
-    run([task for cell in cells_of for task in baselines.own_tasks(*cell, trials, quick)], results, **options)
-    if not met:
-        return
-    cells_of = [cell for cell in cells_of if METHODS[cell[0]].met]
-    tried = run([task for cell in cells_of for task in baselines.choosing_tasks(*cell, quick)], results, **options)
-    on_m = []
-    for cell in cells_of:
-        operator = baselines.chosen(tried, *cell, quick)
-        assert operator is not None  # all of the menu has been tried
-        on_m += baselines.met_tasks(*cell, operator, trials, quick)
-    run(on_m, results, **options)
+    def __init__(self) -> None:
+        self._pans, self._baselines = Pans(), Baselines()
 
+    def check(self, task: Task) -> None:
+        self._of(task).check(task)
 
-def reproduce_splits(
-    names: Sequence[str],
-    results: Results,
-    *,
-    count: int = 20,
-    datasets: Sequence[str] = GRAPHS,
-    quick: bool = False,
-    device: str = "cpu",
-    command: str = "",
-    callback: Callable[[Step], None] | None = None,
-) -> None:
-    """Trains PAN and baselines on random splits, what has no record yet."""
-    options: dict[str, Any] = {"device": device, "command": command, "callback": callback}
-    for dataset in datasets:
-        run_jobs(splits.tasks(["pan"], dataset, count, quick), results, **options)
-        run(splits.tasks(names, dataset, count, quick), results, **options)
+    def beside(self, task: Task) -> str:
+        return self._of(task).beside(task)
+
+    def at_once(self, task: Task, device: str) -> int:
+        return self._of(task).at_once(task, device)
+
+    def train(self, tasks: list[Task], device: str, command: str, tell: Tell) -> list[Record]:
+        return self._of(tasks[0]).train(tasks, device, command, tell)
+
+    def _of(self, task: Task) -> Trainer:
+        return self._pans if task.model == PAN else self._baselines

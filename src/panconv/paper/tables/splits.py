@@ -8,9 +8,9 @@ from __future__ import annotations
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 
-from panconv.paper.tables import baselines, cells
+from panconv.paper.tables import cells
+from panconv.paper.tables.baselines import Baseline
 from panconv.paper.zoo.registry import METHODS
 from panconv.records.record import PAN, Record, Task
 from panconv.training.runner import alike
@@ -35,8 +35,13 @@ class Standing:
 
 def tasks(names: Sequence[str], dataset: str, splits: int, quick: bool = False) -> list[Task]:
     """Methods on a graph, each on the same splits."""
-    of = {name: cells.pan_jobs if name == PAN else partial(baselines.own_tasks, name) for name in names}
-    return [task for name in names for task in of[name](dataset, splits, quick, split="random")]
+    parts = (
+        cells.pan_jobs(dataset, splits, quick, split="random")
+        if name == PAN
+        else Baseline(name, dataset, quick).own(splits, split="random")
+        for name in names
+    )
+    return [task for tasks in parts for task in tasks]
 
 
 def standings(
