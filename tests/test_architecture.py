@@ -48,6 +48,7 @@ COVERED = {
     "met/partition": "met/test_extremes",
     "met/plan": "met/test_operator",
     "met/planning": "met/test_extremes",
+    "met/reference": "campaign/test_oracle",
     "met/scalings": "met/test_extremes",
     "nn/on_paths": "nn/test_pan_conv",
     "paper/figures": "paper/figures",

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from mpmath import exp, mp, mpf, sqrt
 
-from campaign.problem import Array, Problem
+from panconv.met.reference.problem import Array, Problem
 
 mp.dps = 60
 Matrix = list[list[Any]]

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from campaign.levels import DIFFERENTIABLE, Levels, Pair, draw
-from campaign.problem import Array, Problem
 from campaign.topology import edge_weights, edges_of
+from panconv.met.reference.problem import Array, Problem
 
 LD = np.longdouble
 MANTISSA = {"float64": 53, "float32": 24, "float16": 11, "bfloat16": 8}

@@ -14,7 +14,8 @@ import numpy as np
 import panconv
 from campaign import oracle, subject
 from campaign.cases import Case
-from campaign.problem import Array, Problem
+from panconv.met import reference
+from panconv.met.reference.problem import Array, Problem
 
 RIGHT, REFUSED = "right", "refused as predicted"
 ILL, RANGE = "ill-conditioned", "out of range"
@@ -60,7 +61,7 @@ def judged(problem: Problem, found: Array | Refusal) -> Verdict:
     elif prediction.outcome == "refused":
         verdict = Verdict(NOT_REFUSED, f"a refusal was due: {prediction.reason}")
     else:
-        verdict = compared(problem, found, oracle.answer(problem))
+        verdict = compared(problem, found, reference.answer(problem))
     return verdict._replace(either=prediction.outcome == "either")
 
 
@@ -76,14 +77,14 @@ def _of_refusal(problem: Problem, found: Refusal, prediction: oracle.Prediction)
     return Verdict(REFUSED, said)
 
 
-def compared(problem: Problem, found: Array, answer: oracle.Answer) -> Verdict:
+def compared(problem: Problem, found: Array, answer: reference.Answer) -> Verdict:
     """A value against the oracle's."""
     if found.shape != answer.value.shape:
         return Verdict(WRONG, f"shape {found.shape}, not {answer.value.shape}")
     if problem.directions and found == subject.BESIDE:
         name, along = problem.directions[-1]
         everywhere = replace(problem, directions=(*problem.directions[:-1], (name, np.ones_like(along))))
-        beyond = bool(oracle.answer(everywhere).magnitude > oracle.LARGEST_OF["float64"])
+        beyond = bool(reference.answer(everywhere).magnitude > oracle.LARGEST_OF["float64"])
         return Verdict(RANGE if beyond else NAN, "an entry of the gradient beside the direction is NaN")
     if np.isnan(found).any():
         # Of sums that float64 does not hold the difference is that of two infinities.
@@ -106,19 +107,19 @@ def compared(problem: Problem, found: Array, answer: oracle.Answer) -> Verdict:
     return Verdict(RIGHT if in_range.all() else RANGE, "", worst)
 
 
-def is_ill(problem: Problem, answer: oracle.Answer) -> bool:
+def is_ill(problem: Problem, answer: reference.Answer) -> bool:
     """Whether so much cancels that nothing can be asked of the result."""
     return not answer.kappa <= WORST_KAPPA[_coarsest(problem)]
 
 
-def _may_overflow(problem: Problem, answer: oracle.Answer) -> bool:
+def _may_overflow(problem: Problem, answer: reference.Answer) -> bool:
     """Whether an entry of the gradient, of which a sum along a direction is compared, may be beyond float32."""
     along = abs(problem.directions[-1][1])
     entry = answer.magnitude / along[along > 0].min(initial=np.inf)
     return _coarsest(problem) == "float32" and bool((entry > 0.01 * np.finfo(np.float32).max).all())
 
 
-def bound_of(problem: Problem, answer: oracle.Answer) -> Array:
+def bound_of(problem: Problem, answer: reference.Answer) -> Array:
     """The oracle's bound, with the eps of the edge weights where their gradient is rounded to them."""
     bound = oracle.tolerance(problem, answer)
     if _coarsest(problem) != oracle.computes_in(problem):

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from campaign.problem import Problem
+from panconv.met.reference.problem import Problem
 
 LD = np.longdouble
 EPS = 2.0**-52

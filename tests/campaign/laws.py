@@ -14,9 +14,10 @@ import torch
 
 from campaign import check, oracle
 from campaign.cases import LD, Case
-from campaign.problem import Array, Problem
 from campaign.subject import Subject
-from campaign.transition import base_of, operator_of
+from panconv.met import reference
+from panconv.met.reference.problem import Array, Problem
+from panconv.met.reference.transition import base_of, operator_of
 
 Law = Callable[[Case, str], "str | bool | None"]
 
@@ -25,7 +26,7 @@ def agrees(problem: Problem, a: Array, b: Array, times: float = 2.0) -> str | bo
     """Whether two values of a problem agree; None where it is ill-conditioned, or out of range everywhere."""
     if a.shape != b.shape:
         return f"shapes {a.shape} and {b.shape}"
-    found = oracle.answer(problem)
+    found = reference.answer(problem)
     a, b, bound = np.atleast_1d(a, b, check.bound_of(problem, found))
     if check.is_ill(problem, found) or not np.isfinite(bound).any():
         return None
@@ -230,10 +231,10 @@ def adjoint(case: Case, device: str) -> str | bool | None:
     y = _value(replace(case, problem=p), device)
     transposed = replace(p, quantity="M.T", x=p.g)
     z = _value(replace(case, problem=transposed), device)
-    bound = [check.bound_of(q, oracle.answer(q)) for q in (p, transposed)]
+    bound = [check.bound_of(q, reference.answer(q)) for q in (p, transposed)]
     slack = (bound[0] * abs(p.g)).sum() + (bound[1] * abs(p.x)).sum()
     gap = abs((y * p.g).sum() - (z * p.x).sum())
-    if not np.isfinite(slack) or check.is_ill(p, oracle.answer(p)):
+    if not np.isfinite(slack) or check.is_ill(p, reference.answer(p)):
         return None
     return bool(gap <= 2 * slack) or f"{float((y * p.g).sum()):.10g} and {float((z * p.x).sum()):.10g}"
 

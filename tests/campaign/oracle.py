@@ -1,11 +1,7 @@
-"""What M is, straight from the paper's equations: dense, in 80-bit floats, and without a line of panconv.
+"""What comes of a problem: a refusal, or the answer of `panconv.met.reference`, and how near to it is right.
 
-    M = Z^−a · Σₙ wₙ · D_n^−b · G(n) · D_n^−b' · Z^−a'        (eqs. 6, 7, 10 and the seven methods of the appendix)
-
-`predicted` says whether there is an answer or a refusal, `answer` gives it with its magnitude (`campaign.hyperdual`),
-and `tolerance` the bound |y − y*| ≤ 8(L + 2)·eps·m within which an answer is right. N is at most 16. κ, how badly an
-answer is conditioned, is the worst m/(|M||x|) over the nodes; of a derivative of order k at least the (k+1)-th power of
-the worst cancellation in what M is divided by. The rules for what is refused:
+`predicted` says whether there is an answer or a refusal, and `tolerance` gives the bound |y − y*| ≤ 8(L + 2)·eps·m
+within which an answer is right. The rules for what is refused:
 
 - "free": trained weights that may change sign (Free) where the method divides by Z.
 - "effective": other than PowerLaw weights, several trials, a method other than 1 and 2, an edge weight ≤ 0, or a
@@ -30,11 +26,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from campaign.bases import Refused, components
-from campaign.families import MOST_LEVELS, distinct
-from campaign.hyperdual import LD, Array, Number
-from campaign.problem import Problem
-from campaign.transition import METHODS, base_of, directions, edge_lengths, levels_of, operator_of
+from panconv.met.reference import Answer
+from panconv.met.reference.bases import Refused, components
+from panconv.met.reference.families import MOST_LEVELS, distinct
+from panconv.met.reference.hyperdual import LD, Array, Number
+from panconv.met.reference.problem import Problem
+from panconv.met.reference.transition import METHODS, base_of, edge_lengths, levels_of, operator_of
 
 EPS = 2.0**-52  # of float64, in which thresholds are stated
 EPS_OF = {"float64": 2.0**-52, "float32": 2.0**-23, "float16": 2.0**-10, "bfloat16": 2.0**-7}
@@ -62,77 +59,8 @@ SPEAKS_OF = {
 }
 
 
-class Answer(NamedTuple):
-    value: Array
-    magnitude: Array
-    kappa: float  # the worst over the nodes
-
-
 def computes_in(problem: Problem) -> str:
     return "float64" if problem.dtype == "float64" else "float32"
-
-
-# ---------------------------------------------------------------------- the answer
-
-
-@np.errstate(all="ignore")
-def answer(problem: Problem) -> Answer:
-    """The quantity asked for. Of a problem that is refused it has no meaning."""
-    if problem.num_nodes == 0:
-        return _empty(problem)
-    M = operator_of(problem).M
-    quantity = problem.quantity
-    M = M.linear(lambda p: np.swapaxes(p, -3, -2))  # ([n,] S, N, N)
-    if quantity in ("M.T", "dx"):
-        M = M.linear(lambda p: np.swapaxes(p, -1, -2))
-    if quantity == "to_sparse":
-        return Answer(M.value()[0], M.magnitude()[0], _kappa(M, np.ones((1, len(M.value()[0]), 1))))
-    trials = problem.x.ndim == 3
-    given = np.asarray(problem.g if quantity == "dx" else problem.x, LD)
-    x = Number.exact(given, directions(problem, "x"))
-    x = x.linear(lambda p: np.swapaxes(p, 1, 2)) if trials else x[None]  # (S, N, F)
-    kappa = _kappa(M, abs(x.value()))
-    if quantity in ("dw", "dedge", "double"):
-        g = Number.exact(np.asarray(problem.g))
-        g = g.linear(lambda p: np.swapaxes(p, 1, 2)) if trials else g[None]
-        s = (g * (M @ x)).linear(lambda p: p.sum((1, 2, 3)))
-        bits = 3 if quantity == "double" else 1
-        return Answer(s.value(bits), s.magnitude(bits), max(kappa, _divided_by(problem) ** (bits.bit_count() + 1)))
-    y = M @ (x[None] if quantity == "terms" else x)
-    y = y.linear(lambda p: np.swapaxes(p, -3, -2) if trials else p[..., 0, :, :])
-    pad = [(0, problem.L + 1 - len(M.value()) if quantity == "terms" else 0)] + [(0, 0)] * (y.value().ndim - 1)
-    return Answer(np.pad(y.value(), pad), np.pad(y.magnitude(), pad), kappa)
-
-
-def _empty(problem: Problem) -> Answer:
-    shape: tuple[int, ...] = problem.x.shape
-    if problem.quantity in ("dw", "dedge", "double"):
-        shape = ()
-    elif problem.quantity == "to_sparse":
-        shape = (0, 0)
-    elif problem.quantity == "terms":
-        shape = (problem.L + 1, *shape)
-    return Answer(np.zeros(shape, LD), np.zeros(shape, LD), 1.0)
-
-
-def _kappa(M: Number, x: Array) -> float:
-    """The worst m/(|M||x|) over the nodes and columns, m being the magnitude of M x."""
-    plain, magnitude = abs(M.value()) @ x, M.magnitude() @ x
-    if plain.ndim == 4:  # the terms, all together
-        plain, magnitude = plain.sum(0), magnitude.sum(0)
-    ratio = np.where(magnitude > 0, magnitude / plain, 1)
-    return float(np.nan_to_num(ratio, nan=np.inf, posinf=np.inf).max(initial=1))
-
-
-def _divided_by(problem: Problem) -> float:
-    """The worst cancellation in what is divided by: a derivative meets it once more for each order."""
-    _, per_length, overall = METHODS[problem.method]
-    found, worst = operator_of(problem), 1.0
-    for number in (base_of(problem).degree, found.D if per_length else None, found.Z if overall else None):
-        if number is not None:
-            b = number.uncancelled()
-            worst = max(worst, float(np.where(b > 0, b / abs(number.value()), 1).max(initial=1)))
-    return worst
 
 
 # ---------------------------------------------------------------------- what is refused

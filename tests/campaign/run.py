@@ -24,8 +24,8 @@ import torch
 from campaign import check, laws, oracle, shrink
 from campaign.cases import Case, case, levels_of
 from campaign.levels import draw
-from campaign.problem import Problem
 from campaign.tally import PLACES, Tally
+from panconv.met.reference.problem import Problem
 
 MOST = 1000  # failures that a shard lists
 SHOWN = 3  # failures of one kind that a shard shrinks and prints

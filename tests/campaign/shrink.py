@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from campaign.cases import LD, Case
-from campaign.problem import Array, Problem
+from panconv.met.reference.problem import Array, Problem
 
 Fails = Callable[[Case], bool]
 

@@ -11,7 +11,7 @@ from torch import Tensor
 
 import panconv
 from campaign.cases import LD, Case
-from campaign.problem import Array, Problem
+from panconv.met.reference.problem import Array, Problem
 from panconv.paths import PATHS
 
 DTYPES = {name: getattr(torch, name) for name in ("float64", "float32", "float16", "bfloat16")}

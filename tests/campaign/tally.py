@@ -18,7 +18,7 @@ from campaign.cases import Case
 from campaign.check import FAILED, ILL, PASSED, REFUSED, RIGHT
 from campaign.laws import NAMES
 from campaign.levels import COSTLY, FACTORS, LEGAL, MUST_REFUSE, Pair
-from campaign.problem import Array
+from panconv.met.reference.problem import Array
 
 PLACES = {(f, a): i for i, (f, a) in enumerate((f, a) for f in FACTORS for a in FACTORS[f])}
 ENOUGH = 3000  # cases for each legal pair, in a full run of FULL cases

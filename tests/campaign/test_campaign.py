@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import connected_components
 from campaign import again, check, laws, mutants, oracle, run, shrink, tally
 from campaign.cases import LD, Case, case
 from campaign.levels import FACTORS, LEGAL, MUST_REFUSE, SIGNED, draw
-from campaign.problem import Problem
+from panconv.met.reference.problem import Problem
 
 SAMPLE, PARTS, SEED = 3000, 6, 20261
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from campaign.levels import REPEATED, SIGNED, Levels
-from campaign.problem import Array
+from panconv.met.reference.problem import Array
 
 UNEVEN = ("positive", "signed", "wide")  # weights that can differ by a digit
 

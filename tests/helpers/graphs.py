@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import math
 import shutil
-from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise, permutations
+from typing import Any
 
 import networkx as nx
+import numpy as np
 import pytest
 import torch
 from hypothesis import strategies as st
 from torch import Tensor
 
-from panconv import METHODS
+from panconv.met.reference import Problem, answer
+from panconv.met.reference.transition import METHODS as REFERENCE
+from panconv.met.reference.transition import base_of, operator_of
 
 # torch's own compiler wants a C++ compiler at run time; the tracing before it does not.
 _no_compiler = pytest.mark.skipif(
@@ -59,22 +62,29 @@ def graphs(draw, min_nodes: int = 0, max_nodes: int = 7, weighted: bool | None =
     return Graph(torch.tensor(pairs, dtype=torch.long).reshape(-1, 2).T, weight, N)
 
 
-def inverse(v: Tensor, power: float) -> Tensor:
-    """v^−power, where 1/0 is 0."""
-    return torch.where(v == 0, 0.0, v.abs().clamp(min=1e-300) ** -power)
+def problem_of(A: Tensor, w: Tensor, method: int, family: str = "walks") -> Problem:
+    """M of a graph, with fixed weights by length, as a question to the reference."""
+    receiver, sender = A.nonzero(as_tuple=True)
+    given: dict[str, Any] = {"edge_weight": A[receiver, sender].double().numpy(), "edge_dtype": "float64"}
+    given |= {"num_nodes": len(A), "duplicates": "add", "family": family, "width": None, "kind": "fixed"}
+    edges, weights = torch.stack([sender, receiver]).numpy(), w.detach().double().numpy().astype(np.longdouble)
+    return Problem(edges, L=len(w) - 1, method=method, weights=weights, quantity="to_sparse", **given)
+
+
+def dense_met(A: Tensor, w: Tensor, method: int, family: str = "walks") -> tuple[Tensor, Tensor]:
+    """M of the reference, and Z = Σₙ wₙ D_n."""
+    problem = problem_of(A, w, method, family)
+    if not len(A):
+        return A, A.new_zeros(0)
+    D, E = operator_of(problem)[1:3]
+    Z = problem.weights[: len(E)] @ (D.value() * np.exp2(E.astype(np.longdouble)))
+    return _tensor(answer(problem).value), _tensor(Z)
 
 
 def dense_base(A: Tensor, base: str) -> Tensor:
-    if base == "D⁻¹A":
-        return inverse(A.sum(1), 1)[:, None] * A
-    B = A + torch.eye(len(A), dtype=A.dtype) if base in ("A+I", "Â") else A
-    root = inverse(B.sum(1), 0.5)
-    return root[:, None] * B * root[None, :] if base in ("Â", "D^−½AD^−½") else B
-
-
-def powers(B: Tensor, L: int) -> list[Tensor]:
-    """G(n) of walks."""
-    return [torch.linalg.matrix_power(B, n) for n in range(L + 1)]
+    """A base of the reference."""
+    method = next(method for method, (its, _, _) in REFERENCE.items() if its == base)
+    return _tensor(base_of(problem_of(A, torch.ones(1), method)).B.value()) if len(A) else A
 
 
 def enumerated(B: Tensor, L: int, kind: str) -> list[Tensor]:
@@ -94,24 +104,8 @@ def enumerated(B: Tensor, L: int, kind: str) -> list[Tensor]:
     return G
 
 
-def dense_met(A: Tensor, w: Tensor, method: int, paths: Callable[[Tensor, int], list[Tensor]] = powers):
-    """M and Z of the paper's appendix, written out with dense G(n)."""
-    rule = METHODS[method]
-    B = dense_base(A, rule.base)
-    M, Z = torch.zeros_like(A), A.new_zeros(len(A))
-    for n, G in enumerate(paths(B, len(w) - 1)):
-        D = G.sum(1)
-        Z = Z + w[n] * D
-        if rule.per_length == "row":
-            G = inverse(D, 1)[:, None] * G
-        elif rule.per_length == "sym":
-            G = inverse(D, 0.5)[:, None] * G * inverse(D, 0.5)[None, :]
-        M = M + w[n] * G
-    if rule.overall == "row":
-        M = inverse(Z, 1)[:, None] * M
-    elif rule.overall == "sym":
-        M = inverse(Z, 0.5)[:, None] * M * inverse(Z, 0.5)[None, :]
-    return M, Z
+def _tensor(values: Any) -> Tensor:
+    return torch.from_numpy(values.astype(np.float64))
 
 
 # A small graph with a bit of everything that is legal: weights aside.

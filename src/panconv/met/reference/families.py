@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from campaign.hyperdual import LD, Array, Number, exponents, joined, power_of_2
+from panconv.met.reference.hyperdual import LD, Array, Number, exponents, joined, power_of_2
 
 _DEAD = -(10**12)  # the exponent of 0
 MOST_LEVELS = 2048
@@ -99,7 +99,8 @@ def levels(length: Array, L: int, share: float = ROUNDING) -> tuple[Paths, Array
     joined = np.isfinite(length)
     steps, group = distinct(length[joined])
     edges = np.zeros((len(steps), N, N), LD)
-    edges[(group, *np.nonzero(joined))] = 1
+    receiver, sender = np.nonzero(joined)
+    edges[group, receiver, sender] = 1
     at, Y = np.zeros(1, LD), np.eye(N, dtype=LD)[None]
     all_at, all_Y = at, Y
     for _ in range(L):

@@ -73,8 +73,8 @@ class Number:
 
     def __getitem__(self, index: Any) -> Number:
         """Entries by an index into the number's own axes."""
-        index = index if isinstance(index, tuple) else (index,)
-        return self.linear(lambda part: part[(slice(None), *index)])
+        at = (slice(None), *(index if isinstance(index, tuple) else (index,)))
+        return self.linear(lambda part: part[at])
 
     def __add__(self, other: Number) -> Number:
         return Number(_gathered([*self.parts.items(), *other.parts.items()]))

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from campaign.hyperdual import LD, Array, Number
-from campaign.problem import Problem
+from panconv.met.reference.hyperdual import LD, Array, Number
+from panconv.met.reference.problem import Problem
 
 
 class Refused(Exception):

@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from campaign.bases import Base, Refused, adjacency, base
-from campaign.families import Paths, levels, self_avoiding, shortest, walks
-from campaign.hyperdual import LD, Array, Number, exponents, power_of_2
-from campaign.problem import Problem
+from panconv.met.reference.bases import Base, Refused, adjacency, base
+from panconv.met.reference.families import Paths, levels, self_avoiding, shortest, walks
+from panconv.met.reference.hyperdual import LD, Array, Number, exponents, power_of_2
+from panconv.met.reference.problem import Problem
 
 METHODS = {  # base, scaling of each length by D_n, scaling of the sum by Z: on the left, or by roots on both sides
     1: ("A", None, "row"),
