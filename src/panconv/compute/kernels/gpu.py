@@ -9,7 +9,6 @@ step passes through memory.
 from __future__ import annotations
 
 import functools
-from collections.abc import Hashable
 from typing import NamedTuple
 
 import torch
@@ -86,8 +85,8 @@ def _gathered(  # type: ignore[no-untyped-def]
 @triton.jit
 def _finished(  # type: ignore[no-untyped-def]
     total, row, R, K: tl.constexpr, column, live, trial, tile,
-    out, scale, scale_stride, y0, keep, keep_stride,
-    running, base, hold, hold_stride, add, add_stride, other, dots,
+    out, scale, y0, keep, running, base, hold, add, other, dots,
+    scale_stride, keep_stride, hold_stride, add_stride,
     TRIALS: tl.constexpr, STORE: tl.constexpr, SCALE: tl.constexpr, KEEP: tl.constexpr, RUN: tl.constexpr,
     HOLD: tl.constexpr, DOT: tl.constexpr, WIDE: tl.constexpr, ACC: tl.constexpr,
 ):  # fmt: skip
@@ -118,11 +117,12 @@ _NUMBERS = ["R", "width", "chunks", "right_stride", "scale_stride", "keep_stride
 @triton.jit(do_not_specialize=_NUMBERS, do_not_specialize_on_alignment=_FACTORS)
 def _rows(  # type: ignore[no-untyped-def]
     crow, col, value, x, right, right_stride, R, K: tl.constexpr, width, chunks, chunk_start, chunk_end, partial,
-    out, scale, scale_stride, y0, keep, keep_stride,
-    running, base, hold, hold_stride, add, add_stride, other, dots,
-    WEIGHTED: tl.constexpr, RIGHT: tl.constexpr, TRIALS: tl.constexpr, STORE: tl.constexpr, SCALE: tl.constexpr,
-    KEEP: tl.constexpr, RUN: tl.constexpr, HOLD: tl.constexpr, DOT: tl.constexpr, SPLIT: tl.constexpr,
-    LONGEST: tl.constexpr, WIDE: tl.constexpr, ACC: tl.constexpr, BLOCK_E: tl.constexpr, BLOCK_F: tl.constexpr,
+    out, scale, y0, keep, running, base, hold, add, other, dots,
+    scale_stride, keep_stride, hold_stride, add_stride,
+    WEIGHTED: tl.constexpr, RIGHT: tl.constexpr, SPLIT: tl.constexpr, LONGEST: tl.constexpr,
+    TRIALS: tl.constexpr, STORE: tl.constexpr, SCALE: tl.constexpr, KEEP: tl.constexpr, RUN: tl.constexpr,
+    HOLD: tl.constexpr, DOT: tl.constexpr, WIDE: tl.constexpr, ACC: tl.constexpr,
+    BLOCK_E: tl.constexpr, BLOCK_F: tl.constexpr,
 ):  # fmt: skip
     """A short row from start to finish, or a chunk of a long one into `partial`."""
     program, tile = tl.program_id(0), tl.program_id(1)
@@ -146,8 +146,8 @@ def _rows(  # type: ignore[no-untyped-def]
             )  # fmt: skip
             _finished(
                 total, row, R, K, column, live, trial, tile,
-                out, scale, scale_stride, y0, keep, keep_stride,
-                running, base, hold, hold_stride, add, add_stride, other, dots,
+                out, scale, y0, keep, running, base, hold, add, other, dots,
+                scale_stride, keep_stride, hold_stride, add_stride,
                 TRIALS, STORE, SCALE, KEEP, RUN, HOLD, DOT, WIDE, ACC,
             )  # fmt: skip
 
@@ -155,8 +155,8 @@ def _rows(  # type: ignore[no-untyped-def]
 @triton.jit(do_not_specialize=_NUMBERS[:2] + _NUMBERS[4:], do_not_specialize_on_alignment=_FACTORS[1:])
 def _joined(  # type: ignore[no-untyped-def]
     long_rows, first, partial, R, K: tl.constexpr, width,
-    out, scale, scale_stride, y0, keep, keep_stride,
-    running, base, hold, hold_stride, add, add_stride, other, dots,
+    out, scale, y0, keep, running, base, hold, add, other, dots,
+    scale_stride, keep_stride, hold_stride, add_stride,
     TRIALS: tl.constexpr, STORE: tl.constexpr, SCALE: tl.constexpr, KEEP: tl.constexpr, RUN: tl.constexpr,
     HOLD: tl.constexpr, DOT: tl.constexpr, WIDE: tl.constexpr, ACC: tl.constexpr,
     BLOCK_E: tl.constexpr, BLOCK_F: tl.constexpr,
@@ -174,8 +174,8 @@ def _joined(  # type: ignore[no-untyped-def]
         sums += tl.load(partial + chunk.to(tl.int64)[:, None] * K + column[None, :], mask=both, other=0.0)
     _finished(
         tl.sum(sums, 0), tl.load(long_rows + which), R, K, column, live, trial, tile,
-        out, scale, scale_stride, y0, keep, keep_stride,
-        running, base, hold, hold_stride, add, add_stride, other, dots,
+        out, scale, y0, keep, running, base, hold, add, other, dots,
+        scale_stride, keep_stride, hold_stride, add_stride,
         TRIALS, STORE, SCALE, KEEP, RUN, HOLD, DOT, WIDE, ACC,
     )  # fmt: skip
 
@@ -222,49 +222,39 @@ def step(
     R, K = crow.numel() - 1, x.size(1)
     if R == 0 or K == 0:
         return None if dot is None else x.new_zeros(1, R, dtype=accurate(x))
-    plan = schedule_of(crow, col.numel())
-    tile = tile_of(K, col.numel(), R)
-    tiles, chunks, acc = -(-K // tile.columns), plan.row.numel(), accurate(x)
+    plan, tile, acc = schedule_of(crow, col.numel()), tile_of(K, col.numel(), R), accurate(x)
+    tiles, chunks = -(-K // tile.columns), plan.row.numel()
     partial = torch.empty(chunks, K, dtype=acc, device=x.device) if chunks else x
     dots = None if dot is None else torch.empty(tiles, R, dtype=acc, device=x.device)
-    finish = (
-        x if out is None else out, x if scale is None else scale, stride_of(scale),
-        x if y0 is None else y0, x if keep is None else keep, stride_of(keep),
-        x if running is None else running, x if base is None else base, x if hold is None else hold, stride_of(hold),
-        x if add is None else add, stride_of(add), x if dot is None else dot, x if dots is None else dots,
-    )  # fmt: skip
-    wide = max(R, x.size(0)) * K >= WIDE
+    pointers = _or(x, out, scale, y0, keep, running, base, hold, add, dot, dots)
+    finish = (*pointers, *map(stride_of, (scale, keep, hold, add)))
+    wide, by_trial = max(R, x.size(0)) * K >= WIDE, width != K
     flags = tuple(t is not None for t in (out, scale, y0, running, hold, dot))
-    sums = tl.float64 if acc == torch.float64 else tl.float32
-    types: tuple[Hashable, ...] = (
-        x.device.index,
-        crow.dtype,
-        *(None if t is None else t.dtype for t in (x, value, base, running)),
-    )
-    types = (*types, K, width != K, wide, tile, flags)
+    constants = (by_trial, *flags, wide, tl.float64 if acc == torch.float64 else tl.float32, *tile[:2])
+    dtypes = (crow.dtype, *(None if t is None else t.dtype for t in (x, value, base, running)))
+    key = (x.device.index, *dtypes, K, by_trial, wide, tile, flags)
     aligned = [t for t in (crow, col, x, value, y0, base, dot) if t is not None]
     launch(
         _rows,
         (chunks + R, tiles),
         (
-            crow, col, x if value is None else value, x, x if right is None else right, stride_of(right),
+            crow, col, *_or(x, value, x, right), stride_of(right),
             R, K, width, chunks, plan.start, plan.end, partial, *finish,
-            value is not None, right is not None, width != K, *flags, chunks > 0, plan.longest, wide, sums, *tile[:2],
+            value is not None, right is not None, chunks > 0, plan.longest, *constants,
         ),
-        (*types, right is not None, chunks > 0, plan.longest),
+        (*key, right is not None, chunks > 0, plan.longest),
         warps=tile.warps,
         aligned=aligned,
     )  # fmt: skip
     if chunks:
-        launch(
-            _joined,
-            (plan.rows.numel(), tiles),
-            (plan.rows, plan.first, partial, R, K, width, *finish, width != K, *flags, wide, sums, *tile[:2]),
-            types,
-            warps=tile.warps,
-            aligned=aligned,
-        )
+        arguments = (plan.rows, plan.first, partial, R, K, width, *finish, *constants)
+        launch(_joined, (plan.rows.numel(), tiles), arguments, key, warps=tile.warps, aligned=aligned)
     return dots
+
+
+def _or(stand_in: Tensor, *tensors: Tensor | None) -> list[Tensor]:
+    """The tensors, and in place of those that are not there one that no kernel looks at."""
+    return [stand_in if tensor is None else tensor for tensor in tensors]
 
 
 def stride_of(factor: Tensor | None) -> int:
