@@ -78,10 +78,10 @@ MUTANTS = [
     Mutant(
         "the product of powers from the wrong side",
         "paths/walks.py",
-        "product = torch.sparse.mm(matrix, product).coalesce()",
-        "product = (matrix + product).coalesce()",
+        "product = torch.sparse.mm(step, product).coalesce()",
+        "product = (step + product).coalesce()",
     ),
-    Mutant("walks adjoint not transposed", "paths/walks.py", "return spmm(a_t, a, x)", "return spmm(a, a_t, x)"),
+    Mutant("walks adjoint not transposed", "paths/walks.py", "= spmm(b_t, b, total)", "= spmm(b, b_t, total)"),
     Mutant(
         "exponents of counts not shifted",
         "paths/walks.py",
@@ -114,7 +114,7 @@ MUTANTS = [
     ),
     Mutant("a path may visit twice", "paths/self_avoiding.py", "for before in visited:", "for before in visited[1:]:"),
     Mutant("longer than shortest", "paths/shortest.py", "table[found] = True", "table.zero_()[found] = True"),
-    Mutant("effective length w", "paths/effective.py", "return 1 / adj.value", "return adj.value"),
+    Mutant("effective length w", "paths/levels.py", "return 1 / adj.value", "return adj.value"),
     Mutant(
         "levels of length one off", "paths/levels.py", "place[self._class[part]]", "place[self._class[part].flip(0)]"
     ),

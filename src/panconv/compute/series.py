@@ -32,6 +32,9 @@ class Steps(Protocol):
     def matrix(self, n: int, dtype: torch.dtype, transposed: bool) -> CSR:
         """Bₙ, or its transpose."""
 
+    def step(self, n: int, dtype: torch.dtype) -> tuple[CSR, CSR]:
+        """Bₙ and its transpose."""
+
 
 class Around(NamedTuple):
     """The factors that stand around the products."""

@@ -31,6 +31,11 @@ class CSR(NamedTuple):
         """The sum of each row, (R,)."""
         return self.value.new_zeros(self.crow.numel() - 1).index_add(0, self.row(), self.value)
 
+    def to_coo(self, shape: tuple[int, ...]) -> Tensor:
+        """The same as torch's sparse COO matrix (R, C); rows and the columns in them must be in order."""
+        index = torch.stack([self.row(), self.col.long()])
+        return torch.sparse_coo_tensor(index, self.value, shape, is_coalesced=True, check_invariants=False)
+
 
 def rows_of(crow: Tensor, nnz: int) -> Tensor:
     """The row of each stored entry, (nnz,), int64."""

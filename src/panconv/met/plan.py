@@ -14,7 +14,6 @@ from panconv.base.autodiff import is_differentiating
 from panconv.compute.series import Around, Series, Steps
 from panconv.compute.series_gradient import applied
 from panconv.compute.spmm import spmm
-from panconv.graph.csr import CSR
 from panconv.paths.family import Terms, aligned
 
 _SIDE_BY_SIDE = 2**20  # values of several lengths of method 6 that go through a step at once: few enough for the caches
@@ -168,7 +167,7 @@ def _apart(steps: Steps, rights: Sequence[Tensor], x: Tensor) -> Iterator[Tensor
         last = min(first + at_once, len(rights))
         block = torch.stack([_times(right, x) for right in rights[first:last]], 1)  # (N, lengths, …)
         for n in range(1, last):
-            block = spmm(*_step(steps, n, block.dtype), block)
+            block = spmm(*steps.step(n, block.dtype), block)
             if n >= first:
                 yield block[:, 0]
                 block = block[:, 1:]
@@ -184,13 +183,9 @@ def _adjoint_apart(steps: Steps, v: Sequence[Tensor]) -> Iterator[Tensor]:
         for n in range(last, 0, -1):
             if start <= n < last:
                 block = torch.cat([v[n].unsqueeze(1), block], 1)
-            a, a_t = _step(steps, n, block.dtype)
+            a, a_t = steps.step(n, block.dtype)
             block = spmm(a_t, a, block)
         yield from block.unbind(1)
-
-
-def _step(steps: Steps, n: int, dtype: torch.dtype) -> tuple[CSR, CSR]:
-    return steps.matrix(n, dtype, False), steps.matrix(n, dtype, True)
 
 
 def sum_of(terms: Iterable[Tensor]) -> Tensor:

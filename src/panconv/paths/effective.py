@@ -8,9 +8,9 @@ from torch import Tensor
 from panconv.base.checks import checked_length, checked_positive
 from panconv.graph import Adjacency
 from panconv.paths.family import CountedTerms, PathFamily, Weighing
-from panconv.paths.levels import Levels
+from panconv.paths.levels import Levels, edge_lengths
 from panconv.paths.walks import Walks
-from panconv.weights import PathWeights, PowerLaw, bounded_exp, exp_apart
+from panconv.weights import Exponential, PathWeights, PowerLaw
 
 _LEAST = torch.finfo(torch.float64).tiny  # below it float64 loses digits
 
@@ -41,7 +41,13 @@ class EffectiveWalks(PathFamily):
         self.adj = Adjacency.of(adj)
         self.L = checked_length(L)
         self.width = None if width is None else checked_positive(width, "width")
-        self._check_edges()
+        if not self.adj.is_positive:
+            assert self.adj.value is not None
+            worst = float(self.adj.value.detach().min())
+            raise ValueError(
+                f"edge_weight must be positive where it stands for a length 1/w, got {worst:g}: an edge of weight 0 is "
+                "infinitely long and is to be left out, and a negative length has no meaning"
+            )
 
     def on(self, base: str) -> EffectiveWalks:
         if base != "A":
@@ -108,20 +114,9 @@ class EffectiveWalks(PathFamily):
     def check_weights(weights: PathWeights) -> None:
         _law(weights)
 
-    def _check_edges(self) -> None:
-        if not self.adj.is_positive:
-            assert self.adj.value is not None
-            worst = float(self.adj.value.detach().min())
-            raise ValueError(
-                f"edge_weight must be positive where it stands for a length 1/w, got {worst:g}: an edge of weight 0 is "
-                "infinitely long and is to be left out, and a negative length has no meaning"
-            )
 
-
-class _AtLengths:
+class _AtLengths(Exponential):
     """A power law read at the levels of effective length in place of the whole numbers."""
-
-    positive, may_overflow = True, False
 
     def __init__(self, law: PowerLaw, lengths: Tensor) -> None:
         self._law, self._lengths = law, lengths
@@ -129,36 +124,21 @@ class _AtLengths:
     def log(self) -> Tensor:
         return self._law.log_at(self._lengths)
 
-    def exact(self) -> Tensor:
-        return self.log().exp()
-
-    def over(self, reference: Tensor) -> Tensor:
-        return bounded_exp(self._law.log_over_at(self._lengths, reference))
-
-    def apart(self, reference: Tensor) -> tuple[Tensor, Tensor]:
-        return exp_apart(self._law.log_over_at(self._lengths, reference))
+    def log_over(self, reference: Tensor) -> Tensor:
+        return self._law.log_over_at(self._lengths, reference)
 
 
-class _Alike:
+class _Alike(Exponential):
     """1 for every number of steps, where the edges carry the weight of a walk."""
 
-    positive, may_overflow = True, False
-
     def __init__(self, L: int, like: Tensor) -> None:
-        self._ones = torch.ones(L + 1, dtype=torch.float64, device=like.device)
+        self._zeros = torch.zeros(L + 1, dtype=torch.float64, device=like.device)
 
     def log(self) -> Tensor:
-        return torch.zeros_like(self._ones)
+        return self._zeros
 
-    def exact(self) -> Tensor:
-        return self._ones
-
-    def over(self, reference: Tensor) -> Tensor:
-        return self._ones.new_ones(self._ones.numel(), *reference.shape)
-
-    def apart(self, reference: Tensor) -> tuple[Tensor, Tensor]:
-        ones = self.over(reference)
-        return ones, torch.zeros_like(ones)
+    def log_over(self, reference: Tensor) -> Tensor:
+        return self._zeros.new_zeros(self._zeros.numel(), *reference.shape)
 
 
 def _law(weights: PathWeights) -> PowerLaw:
@@ -173,10 +153,3 @@ def _law(weights: PathWeights) -> PowerLaw:
             "effective lengths take one temperature at a time, not one per trial: train them one after another"
         )
     return weights
-
-
-def edge_lengths(adj: Adjacency) -> Tensor:
-    """1/w of every stored edge, (nnz,) float64."""
-    if adj.value is None:
-        return torch.ones(adj.num_edges, dtype=torch.float64, device=adj.device)
-    return 1 / adj.value.double()

@@ -197,11 +197,9 @@ class FormedTerms:
         return total
 
     def matrices(self, dtype: torch.dtype) -> Iterator[Tensor]:
-        N = self.num_nodes
-        yield identity(N, dtype, self.adj.device)
+        yield identity(self.num_nodes, dtype, self.adj.device)
         for G in self.G:
-            a, _ = G.operands(dtype)
-            yield torch.sparse_coo_tensor(torch.stack([G.row, a.col.long()]), a.value, (N, N), is_coalesced=True)
+            yield G.operands(dtype)[0].to_coo((self.num_nodes, self.num_nodes))
 
     def counts(self) -> Counts:
         return self._counts

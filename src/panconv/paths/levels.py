@@ -33,8 +33,7 @@ class Levels:
 
     def __init__(self, adj: Adjacency, L: int, width: float | None) -> None:
         self.adj, self.num_nodes = adj, adj.num_nodes
-        value = torch.ones(adj.num_edges, device=adj.device) if adj.value is None else adj.value.detach()
-        length = 1 / value.double()
+        length = edge_lengths(adj).detach()
         longest = float(length.max()) if len(length) else 1.0
         each, self._class = _distinct(_on_grid(length, width) if width else length, _ROUNDING)  # (classes,)
         # What each number of steps can reach, until all have their place in one ladder of levels; and the place after
@@ -145,6 +144,13 @@ class _ScaledLevels:
         for d, matrix in zip(self._inverse, self._of.matrices(torch.float64), strict=True):
             value = (matrix.values() * d[matrix.indices()[0]]).to(dtype)
             yield torch.sparse_coo_tensor(matrix.indices(), value, matrix.shape, is_coalesced=True)
+
+
+def edge_lengths(adj: Adjacency) -> Tensor:
+    """1/w of every stored edge, (nnz,) float64."""
+    if adj.value is None:
+        return torch.ones(adj.num_edges, dtype=torch.float64, device=adj.device)
+    return 1 / adj.value.double()
 
 
 def _on_grid(length: Tensor, width: float) -> Tensor:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
+from typing import TypeVar
 
 import torch
 from torch import Tensor
@@ -16,8 +17,62 @@ from panconv.graph.csr import CSR
 from panconv.paths.family import WIDEST, Counts, PathFamily, counts_of, identity, span_of
 from panconv.weights import PathWeights
 
+Self = TypeVar("Self", bound="Recurrence")
 
-class Walks(PathFamily):
+
+class Recurrence:
+    """Terms of which each is a step's matrix times the one before: G(n) = Bₙ…B₂B₁."""
+
+    adj: Adjacency
+    L: int
+    num_nodes: int
+
+    @property
+    def steps(self: Self) -> Self:
+        """Itself: it is a recurrence."""
+        return self
+
+    def matrix(self, n: int, dtype: torch.dtype, transposed: bool) -> CSR:
+        """Bₙ, or its transpose."""
+        raise NotImplementedError
+
+    def step(self, n: int, dtype: torch.dtype) -> tuple[CSR, CSR]:
+        """Bₙ and its transpose."""
+        return self.matrix(n, dtype, False), self.matrix(n, dtype, True)
+
+    def terms(self, x: Tensor) -> Iterator[Tensor]:
+        """G(0)x, G(1)x … G(L)x for x (N, …)."""
+        yield x
+        for n in range(1, self.L + 1):
+            x = spmm(*self.step(n, x.dtype), x)
+            yield x
+
+    def term(self, n: int, x: Tensor) -> Tensor:
+        """G(n)x alone, by n products."""
+        return next(islice(self.terms(x), n, None))
+
+    def adjoint(self, v: Sequence[Tensor | None]) -> Tensor:
+        """Σₙ G(n)ᵀ vₙ by Horner's scheme, v₀ + B₁ᵀ(v₁ + B₂ᵀ(v₂ + …)); None stands for a vₙ of zeros."""
+        total = v[-1]
+        assert total is not None
+        for n in range(len(v) - 1, 0, -1):
+            b, b_t = self.step(n, total.dtype)
+            total = spmm(b_t, b, total)
+            if (term := v[n - 1]) is not None:
+                total = total + term
+        return total
+
+    def matrices(self, dtype: torch.dtype) -> Iterator[Tensor]:
+        """G(0), G(1) … as sparse matrices: the only thing here whose size is that of Aⁿ."""
+        product = identity(self.num_nodes, dtype, self.adj.device)
+        yield product
+        for n in range(1, self.L + 1):
+            step = self.matrix(n, dtype, False).to_coo(product.shape)
+            product = torch.sparse.mm(step, product).coalesce()
+            yield product
+
+
+class Walks(Recurrence, PathFamily):
     """All walks up to length L: G(n) = Aⁿ (eq. 5).
 
     Args:
@@ -48,43 +103,15 @@ class Walks(PathFamily):
         return self, weights
 
     @property
-    def steps(self) -> Walks:
-        """Itself: it is a recurrence."""
-        return self
-
-    @property
     def unit(self) -> bool:
         """Whether every stored entry of a step is 1."""
         return self.adj.value is None and self.adj.left is None and self.adj.right is None
 
     def matrix(self, n: int, dtype: torch.dtype, transposed: bool) -> CSR:
-        """The matrix that makes Aⁿ of Aⁿ⁻¹, or its transpose."""
         return self.adj.operands(dtype)[int(transposed)]
 
-    def terms(self, x: Tensor) -> Iterator[Tensor]:
-        """G(0)x, G(1)x … G(L)x for x (N, …)."""
-        yield x
-        for _ in range(self.L):
-            x = spmm(*self.adj.operands(x.dtype), x)
-            yield x
-
-    def term(self, n: int, x: Tensor) -> Tensor:
-        """Aⁿx alone, by n products."""
-        return next(islice(self.terms(x), n, None))
-
-    def adjoint(self, v: Sequence[Tensor | None]) -> Tensor:
-        """Σₙ G(n)ᵀ vₙ by Horner's scheme; None stands for a vₙ of zeros."""
-
-        def back(x: Tensor, n: int) -> Tensor:
-            a, a_t = self.adj.operands(x.dtype)
-            return spmm(a_t, a, x)
-
-        return _horner(v, back)
-
-    def matrices(self, dtype: torch.dtype) -> Iterator[Tensor]:
-        """G(0), G(1) … as sparse matrices: the only thing here whose size is that of Aⁿ."""
-        a, _ = self.adj.operands(dtype)
-        return _powers(self.num_nodes, dtype, [a] * self.L, self.adj.device)
+    def step(self, n: int, dtype: torch.dtype) -> tuple[CSR, CSR]:
+        return self.adj.operands(dtype)
 
     def counts(self) -> Counts:
         """D_n = Aⁿ·1, kept with the graph."""
@@ -160,7 +187,7 @@ class Walks(PathFamily):
             yield value, exponent
 
 
-class ScaledWalks:
+class ScaledWalks(Recurrence):
     """Walks in units of 2^eₙ ≈ B_n: the terms are yₙ = 2^−eₙ Aⁿ x, by the step yₙ = (2^−eₙ A 2^eₙ₋₁) yₙ₋₁.
 
     The entries of a step's matrix sum to 1 or so along a row, signs aside (or to 0 where no walk arrives), so nothing
@@ -176,30 +203,6 @@ class ScaledWalks:
         # (L + 1, N) float64. 2^−∞ sends nothing; but what an edge of weight 0 would send on is part of its gradient.
         vanishing = walks.adj.is_tracked and not walks.adj.is_positive
         self._exponent = counts.exponent if vanishing else counts.exponent.where(counts.arrive, -torch.inf)
-
-    @property
-    def steps(self) -> ScaledWalks:
-        return self
-
-    def terms(self, x: Tensor) -> Iterator[Tensor]:
-        yield x
-        for n in range(1, self.L + 1):
-            x = spmm(*self.step(n, x.dtype), x)
-            yield x
-
-    def term(self, n: int, x: Tensor) -> Tensor:
-        return next(islice(self.terms(x), n, None))
-
-    def adjoint(self, v: Sequence[Tensor | None]) -> Tensor:
-        def back(x: Tensor, n: int) -> Tensor:
-            p, p_t = self.step(n, x.dtype)
-            return spmm(p_t, p, x)
-
-        return _horner(v, back)
-
-    def matrices(self, dtype: torch.dtype) -> Iterator[Tensor]:
-        steps = [self.step(n, dtype)[0] for n in range(1, self.L + 1)]
-        return _powers(self.num_nodes, dtype, steps, self.adj.device)
 
     def step(self, n: int, dtype: torch.dtype, mantissa: Tensor | None = None) -> tuple[CSR, CSR]:
         """2^−eₙ A 2^eₙ₋₁ and its transpose; with the mantissas of B_n it is stochastic, B_n⁻¹ A B_{n−1}."""
@@ -228,24 +231,3 @@ def _apart(value: Tensor) -> tuple[Tensor, Tensor]:
 def _power(exponent: Tensor) -> Tensor:
     """2^exponent, bounded: what is larger stands before a 0, and would make it NaN."""
     return torch.exp2(exponent.clamp(max=1000))
-
-
-def _horner(v: Sequence[Tensor | None], back: Callable[[Tensor, int], Tensor]) -> Tensor:
-    """v₀ + B₁(v₁ + B₂(v₂ + …)) with Bₙ = back(·, n)."""
-    total = v[-1]
-    assert total is not None
-    for n in range(len(v) - 1, 0, -1):
-        total, term = back(total, n), v[n - 1]
-        if term is not None:
-            total = total + term
-    return total
-
-
-def _powers(N: int, dtype: torch.dtype, steps: list[CSR], device: torch.device) -> Iterator[Tensor]:
-    product = identity(N, dtype, device)
-    yield product
-    for step in steps:
-        index = torch.stack([step.row(), step.col.long()])
-        matrix = torch.sparse_coo_tensor(index, step.value, (N, N))
-        product = torch.sparse.mm(matrix, product).coalesce()
-        yield product

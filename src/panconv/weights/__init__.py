@@ -3,12 +3,11 @@
 from panconv.weights.kinds import LOG_2 as LOG_2
 from panconv.weights.kinds import MOST as MOST
 from panconv.weights.kinds import Boltzmann as Boltzmann
+from panconv.weights.kinds import Exponential as Exponential
 from panconv.weights.kinds import Fixed as Fixed
 from panconv.weights.kinds import Free as Free
 from panconv.weights.kinds import PathWeights as PathWeights
 from panconv.weights.kinds import PowerLaw as PowerLaw
-from panconv.weights.kinds import bounded_exp as bounded_exp
-from panconv.weights.kinds import exp_apart as exp_apart
 from panconv.weights.naming import in_words as in_words
 from panconv.weights.naming import layer_specs as layer_specs
 from panconv.weights.naming import plain_spec as plain_spec

@@ -75,6 +75,32 @@ class PathWeights(nn.Module):
         return ", ".join(f"{key}={value}" for key, value in self.spec().items() if key != "kind")
 
 
+class Exponential:
+    """Positive weights of some terms by their logarithm: `log` and `log_over` say all the rest."""
+
+    positive = True
+    may_overflow = False
+
+    def log(self) -> Tensor:
+        """log wₙ, float64."""
+        raise NotImplementedError
+
+    def log_over(self, reference: Tensor) -> Tensor:
+        """log wₙ/w_r of places r, where w_r is held fixed."""
+        raise NotImplementedError
+
+    def exact(self) -> Tensor:
+        return self.log().exp()
+
+    def over(self, reference: Tensor) -> Tensor:
+        return self.log_over(reference).clamp(max=MOST).exp()
+
+    def apart(self, reference: Tensor) -> tuple[Tensor, Tensor]:
+        log = self.log_over(reference)
+        exponent = (log.detach() / LOG_2).round().clamp(-1e15, 1e15)
+        return (log - LOG_2 * exponent).clamp(max=1).exp(), exponent
+
+
 class Free(PathWeights):
     """k(n) trained without constraint, for the methods that do not divide by Z (eq. 10).
 
@@ -127,7 +153,7 @@ class Fixed(PathWeights):
         self.positive = bool((self.k >= 0).all())
 
 
-class Boltzmann(PathWeights):
+class Boltzmann(Exponential, PathWeights):
     """wₙ = exp(−E(n)/T) with trained energies (eq. 7), positive whatever the energies.
 
     Args:
@@ -135,7 +161,6 @@ class Boltzmann(PathWeights):
         temperature: T > 0, kept fixed: only E/T matters, and E is trained.
     """
 
-    positive = True
     may_overflow = True
 
     def __init__(self, energies: Tensor | Sequence[float], temperature: float = 1.0) -> None:
@@ -149,20 +174,10 @@ class Boltzmann(PathWeights):
     def forward(self) -> Tensor:
         return self.exact().to(self.energies.dtype)
 
-    def exact(self) -> Tensor:
-        return self.log().exp()
-
     def log(self) -> Tensor:
         return -_flip(self.energies).double() / self.temperature
 
-    def over(self, reference: Tensor) -> Tensor:
-        return bounded_exp(self._log_over(reference))
-
-    def apart(self, reference: Tensor) -> tuple[Tensor, Tensor]:
-        return exp_apart(self._log_over(reference))
-
-    def _log_over(self, reference: Tensor) -> Tensor:
-        """log |wₙ/w_r|."""
+    def log_over(self, reference: Tensor) -> Tensor:
         energies = _flip(self.energies).double()
         return -(_beside(energies, reference) - _at(energies.detach(), reference)) / self.temperature
 
@@ -177,7 +192,7 @@ class Boltzmann(PathWeights):
         return {"kind": "boltzmann", "energies": _flip(self.energies).tolist(), "temperature": self.temperature}
 
 
-class PowerLaw(PathWeights):
+class PowerLaw(Exponential, PathWeights):
     """wₙ = exp(−n^α/T): one trained number, the temperature (Section 4.2). T → 0 leaves the identity, an MLP.
 
     Args:
@@ -187,7 +202,6 @@ class PowerLaw(PathWeights):
         trained: whether T is trained (through log T, so that it stays positive) or fixed.
     """
 
-    positive = True
     log_temperature: Tensor
 
     def __init__(
@@ -218,17 +232,11 @@ class PowerLaw(PathWeights):
     def forward(self) -> Tensor:
         return self.exact().to(self.log_temperature.dtype)
 
-    def exact(self) -> Tensor:
-        return self.log().exp()
-
     def log(self) -> Tensor:
         return self.log_at(self._lengths())
 
-    def over(self, reference: Tensor) -> Tensor:
-        return bounded_exp(self.log_over_at(self._lengths(), reference))
-
-    def apart(self, reference: Tensor) -> tuple[Tensor, Tensor]:
-        return exp_apart(self.log_over_at(self._lengths(), reference))
+    def log_over(self, reference: Tensor) -> Tensor:
+        return self.log_over_at(self._lengths(), reference)
 
     def log_at(self, lengths: Tensor) -> Tensor:
         """−l^α/T at any lengths (K,), as (K,) or (K, S), float64."""
@@ -260,17 +268,6 @@ class PowerLaw(PathWeights):
     def spec(self) -> dict[str, Any]:
         temperature = self.temperature.tolist()
         return {"kind": "power-law", "alpha": self.alpha, "temperature": temperature, "trained": self.trained}
-
-
-def bounded_exp(log: Tensor) -> Tensor:
-    """exp of a quotient's logarithm, as large as is taken."""
-    return log.clamp(max=MOST).exp()
-
-
-def exp_apart(log: Tensor) -> tuple[Tensor, Tensor]:
-    """exp of a logarithm as a mantissa near 1 and a power of 2."""
-    exponent = (log.detach() / LOG_2).round().clamp(-1e15, 1e15)
-    return (log - LOG_2 * exponent).clamp(max=1).exp(), exponent
 
 
 def _beside(values: Tensor, reference: Tensor) -> Tensor:

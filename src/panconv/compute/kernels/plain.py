@@ -7,7 +7,7 @@ from typing import Union
 import torch
 from torch import Tensor
 
-from panconv.graph.csr import rows_of
+from panconv.graph.csr import CSR, rows_of
 
 Factor = Union[Tensor, float]  # (R or 1, S or 1), or one number  # noqa: UP007
 
@@ -45,8 +45,7 @@ def _sparse(crow: Tensor, col: Tensor, value: Tensor | None, num_cols: int, x: T
     if x.is_cuda or _CSR_ON_CPU:
         matrix = torch.sparse_csr_tensor(crow, col, value, (R, num_cols), check_invariants=False)
     else:
-        index = torch.stack([rows_of(crow, col.numel()), col.long()])
-        matrix = torch.sparse_coo_tensor(index, value, (R, num_cols), is_coalesced=True, check_invariants=False)
+        matrix = CSR(crow, col, value).to_coo((R, num_cols))
     return matrix @ x
 
 
