@@ -290,7 +290,7 @@ def test_what_gcn_makes_of_m(graph):
         ({"method": 0}, ValueError, "method must be one of"),
         ({"paths": "trails"}, ValueError, "paths must be one of walks"),
         ({"weights": [1.0, 2.0]}, ValueError, r"weights must have L\+1 = 3 entries"),
-        ({"weights": torch.ones(3, 2)}, ValueError, "weights must be of one trial"),
+        ({"weights": torch.ones(3, 2)}, ValueError, "weights must be those of one trial"),
         ({"sparsify": ("top_k", 0)}, ValueError, r"sparsify=\('top_k', k\): k must be an integer of at least 1, got 0"),
         ({"sparsify": ("top_k", 1.5)}, ValueError, "k must be an integer of at least 1, got 1.5"),
         ({"sparsify": ("threshold", -1e-3)}, ValueError, "eps must be a finite number of at least 0, got -0.001"),

@@ -42,12 +42,12 @@ def assert_operator(M: Operator, *, device: str | torch.device = "cpu", trials: 
 
     dense = M.to_dense(torch.float64)
     _assert_word(M, dense, torch.device(device))
-    applied: Callable[[Tensor, Tensor], Tensor] = _dense_apply if trials is None else _dense_apply_trials
+    rule = "nm,m...->n..." if trials is None else "snm,ms...->ns..."
 
     # `@` is the dense form's product, whatever trails behind the nodes.
     for shape in [(N, *middle), (N, *middle, 3), (N, *middle, 2, 3)]:
         x = random(*shape)
-        close(M @ x, applied(dense, x))
+        close(M @ x, torch.einsum(rule, dense, x))
 
     # Linear.
     x, y = random(N, *middle, 2), random(N, *middle, 2)
@@ -110,11 +110,3 @@ def assert_equivariant(
 def close(a: Tensor, b: Tensor) -> None:
     """Equal to the precision of float64."""
     torch.testing.assert_close(a, b, rtol=_TOLERANCE, atol=_TOLERANCE)
-
-
-def _dense_apply(dense: Tensor, x: Tensor) -> Tensor:
-    return torch.tensordot(dense, x, dims=1)
-
-
-def _dense_apply_trials(dense: Tensor, x: Tensor) -> Tensor:
-    return torch.einsum("snm,ms...->ns...", dense, x)

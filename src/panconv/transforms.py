@@ -19,7 +19,7 @@ from panconv.base.checks import as_number, checked_count, checked_length, free_b
 from panconv.graph import Adjacency
 from panconv.graph.reading import checked_edges
 from panconv.met import MET
-from panconv.met.methods import check_paths, checked_method, natural_weights
+from panconv.met.methods import check_one_trial, check_paths, checked_method, natural_weights
 from panconv.paths import PathFamily, family_of, paths_from
 from panconv.weights import PathWeights, weights_from
 
@@ -117,13 +117,17 @@ class METTransform(BaseTransform):  # type: ignore[misc]  # PyG is untyped here
                 f"which {free / 2**30:.0f} GiB are free: use a smaller L, or sparsify=('top_k', 32)"
             )
         whole = self.sparsify is None or entries <= _ENTRIES
-        kept, dropped = [], []
-        for row, col, value in [_entries(M)] if whole else _blocks(M):
-            keep = self._keep(row, value, N)
-            dropped.append(_dropped(row, value, keep, N))
+        total = lost = torch.zeros(N, dtype=torch.float64, device=adj.device)  # Σⱼ |Mᵢⱼ|, and of what is dropped
+        kept, seen = [], 0
+        for row, col, value in [_stored(M.to_sparse(torch.float64))] if whole else _blocks(M):
+            keep, size = self._keep(row, value, N), value.abs()
+            total, lost = total.index_add(0, row, size), lost.index_add(0, row, size * ~keep)
             kept.append((row[keep], col[keep], value[keep]))
-        self.dropped = _together(dropped)
+            seen += row.numel()
         row, col, value = (torch.cat(parts) for parts in zip(*kept, strict=True))
+        largest = float((lost / total.where(total > 0, 1)).amax()) if N else 0.0
+        share = float(lost.sum() / total.sum()) if bool(total.any()) else 0.0
+        self.dropped = Dropped(row.numel(), seen - row.numel(), share, largest)
         return _identity_minus(row, col, value, N) if self.laplacian else (row, col, value)
 
     def _keep(self, row: Tensor, value: Tensor, N: int) -> Tensor:
@@ -154,8 +158,8 @@ def _largest(row: Tensor, value: Tensor, k: int, N: int) -> Tensor:
     return keep
 
 
-def _entries(M: MET) -> tuple[Tensor, Tensor, Tensor]:
-    matrix = M.to_sparse(torch.float64)
+def _stored(matrix: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Rows, columns and values of a sparse matrix, without the zeros in it."""
     (row, col), value = matrix.indices(), matrix.values()
     stored = value != 0
     return row[stored], col[stored], value[stored]
@@ -181,36 +185,10 @@ def _at_most(adj: Adjacency, L: int) -> float:
     return float(total.sum())
 
 
-class _Loss(NamedTuple):
-    """What was dropped of some rows, in numbers that add up over blocks of them."""
-
-    kept: Tensor
-    dropped: Tensor
-    size: Tensor  # Σ |Mᵢⱼ|
-    lost: Tensor
-    largest_row_share: Tensor
-
-
-def _dropped(row: Tensor, value: Tensor, keep: Tensor, N: int) -> _Loss:
-    size = value.abs()
-    total, lost = (size.new_zeros(N).index_add(0, row, each) for each in (size, size * ~keep))
-    share = lost / total.where(total > 0, 1)
-    return _Loss(keep.sum(), (~keep).sum(), total.sum(), lost.sum(), share.amax() if N else total.sum())
-
-
-def _together(blocks: list[_Loss]) -> Dropped:
-    kept, dropped, size, lost = (float(sum(each)) for each in list(zip(*blocks, strict=True))[:4])
-    largest = max(float(block.largest_row_share) for block in blocks)
-    return Dropped(int(kept), int(dropped), lost / size if size else 0.0, largest)
-
-
 def _identity_minus(row: Tensor, col: Tensor, value: Tensor, N: int) -> tuple[Tensor, Tensor, Tensor]:
     nodes = torch.arange(N, device=row.device)
     index = torch.cat([torch.stack([row, col]), nodes.expand(2, N)], dim=1)
-    both = torch.sparse_coo_tensor(index, torch.cat([-value, value.new_ones(N)]), (N, N)).coalesce()
-    (row, col), value = both.indices(), both.values()
-    stored = value != 0
-    return row[stored], col[stored], value[stored]
+    return _stored(torch.sparse_coo_tensor(index, torch.cat([-value, value.new_ones(N)]), (N, N)).coalesce())
 
 
 def _slice(batch: Any, row: Tensor) -> None:
@@ -226,8 +204,7 @@ def _detached(weights: object, L: int, natural: str) -> PathWeights:
     if weights is None:
         weights = natural if natural == "power-law" else [1 / (L + 1)] * (L + 1)
     own = copy.deepcopy(weights_from(weights, L)).requires_grad_(False)
-    if own().dim() == 2:
-        raise ValueError(f"weights must be of one trial, ({L + 1},), got {tuple(own().shape)}: choose a column")
+    check_one_trial(own)
     return own
 
 

@@ -41,7 +41,8 @@ def replacing(path: Path) -> Iterator[Path]:
             _sync(temporary, os.O_RDWR)
             os.replace(temporary, path)
             for place in dict.fromkeys([folder, *(made.parent for made in missing)]):
-                _sync_folder(place)
+                with suppress(PermissionError):  # one that may be written to but not read; any folder on Windows
+                    _sync(place, os.O_RDONLY)
     finally:
         with suppress(OSError):
             temporary.unlink()
@@ -93,8 +94,3 @@ def _sync(path: Path, flags: int) -> None:
             raise
     finally:
         os.close(handle)
-
-
-def _sync_folder(folder: Path) -> None:
-    with suppress(PermissionError):  # a folder that may be written to but not read; any folder on Windows
-        _sync(folder, os.O_RDONLY)

@@ -11,6 +11,7 @@ and an `autograd.Function` with `jvp` and `vmap` rules, which the compiler does 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -50,30 +51,22 @@ def _kernel(
     return multiply(crow, col, value, crow_t.numel() - 1, x)
 
 
-def _entrywise(g: Tensor, x: Tensor, crow: Tensor, col: Tensor) -> Tensor:
+def _entrywise(crow: Tensor, col: Tensor, g: Tensor, x: Tensor) -> Tensor:
     """The gradient of the stored values, <g[row], x[col]> per entry, which can be traced and differentiated again."""
     return (g[rows_of(crow, col.numel())] * x[col]).sum(-1)
-
-
-def _sampled(g: Tensor, x: Tensor, crow: Tensor, col: Tensor) -> Tensor:
-    return sampled(crow, col, g, x)
 
 
 def _backward(
     ctx: Any, g: Tensor, product: Callable[..., Tensor], entrywise: Callable[..., Tensor]
 ) -> tuple[Tensor | None, ...]:
     a, a_t, x = ctx.saved_tensors[:3], ctx.saved_tensors[3:6], ctx.saved_tensors[6]
-    grad_value = entrywise(g, x, *a[:2]) if ctx.needs_input_grad[2] else None
+    grad_value = entrywise(*a[:2], g, x) if ctx.needs_input_grad[2] else None
     grad_x = product(*a_t, *a, g) if ctx.needs_input_grad[6] else None
     return None, None, grad_value, None, None, None, grad_x
 
 
 class _SpMM(torch.autograd.Function):
-    @staticmethod
-    def forward(
-        crow: Tensor, col: Tensor, value: Tensor, crow_t: Tensor, col_t: Tensor, value_t: Tensor, x: Tensor
-    ) -> Tensor:
-        return _kernel(crow, col, value, crow_t, col_t, value_t, x)
+    forward = staticmethod(_kernel)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Tensor, ...], output: Tensor) -> None:
@@ -84,7 +77,7 @@ class _SpMM(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:
         again = torch.is_grad_enabled() or is_differentiating() or is_batched(g)
-        return _backward(ctx, g, _SpMM.apply, _entrywise if again else _sampled)
+        return _backward(ctx, g, _SpMM.apply, _entrywise if again else sampled)
 
     @staticmethod
     def jvp(ctx: Any, *tangents: Tensor | None) -> Tensor:
@@ -128,12 +121,9 @@ def _fake(
     return x.new_empty(crow.numel() - 1, x.size(1))
 
 
-def _library_backward(ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:
-    return _backward(ctx, g, torch.ops.panconv.spmm, _entrywise)
-
-
-def _library_setup(ctx: Any, inputs: tuple[Tensor, ...], output: Tensor) -> None:
-    ctx.save_for_backward(*inputs)
-
-
-torch.library.register_autograd("panconv::spmm", _library_backward, setup_context=_library_setup, lib=_library)
+torch.library.register_autograd(
+    "panconv::spmm",
+    functools.partial(_backward, product=torch.ops.panconv.spmm, entrywise=_entrywise),
+    setup_context=lambda ctx, inputs, output: ctx.save_for_backward(*inputs),
+    lib=_library,
+)

@@ -104,13 +104,9 @@ class _Machine:
         self._stack.append(value)
         return at
 
-    def small(self, at: int) -> int:
-        self._stack.append(self._data[at])
-        return at + 1
-
-    def integer(self, at: int) -> int:
-        self._stack.append(int.from_bytes(self._data[at : at + 4], "little", signed=True))
-        return at + 4
+    def integer(self, at: int, size: int, signed: bool) -> int:
+        self._stack.append(int.from_bytes(self._data[at : at + size], "little", signed=signed))
+        return at + size
 
     def string(self, at: int, size: int, text: bool = False) -> int:
         length = self._number(at, size)
@@ -234,8 +230,8 @@ _OPCODES: dict[int, Callable[[_Machine, int], int]] = {
     0x88: partial(_M.constant, value=True),
     0x89: partial(_M.constant, value=False),
     ord(")"): partial(_M.constant, value=()),
-    ord("K"): _M.small,  # BININT1
-    ord("J"): _M.integer,  # BININT
+    ord("K"): partial(_M.integer, size=1, signed=False),  # BININT1
+    ord("J"): partial(_M.integer, size=4, signed=True),  # BININT
     ord("U"): partial(_M.string, size=1),  # SHORT_BINSTRING
     ord("T"): partial(_M.string, size=4),  # BINSTRING
     ord("C"): partial(_M.string, size=1),  # SHORT_BINBYTES

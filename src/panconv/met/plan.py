@@ -38,11 +38,9 @@ class Plan(NamedTuple):
         return self._as_one(x, transposed=False) if self._is_one_operation() else self._term_by_term(x)
 
     def adjoint(self, y: Tensor) -> Tensor:
-        if not self._is_one_operation():
-            return self._adjoint_term_by_term(y)
-        if self._is_by_node() and self._asks_for_gradients(y):
-            return self._adjoint_term_by_term(y)
-        return self._as_one(y, transposed=True)
+        if self._is_one_operation() and not (self._is_by_node() and self._asks_for_gradients(y)):
+            return self._as_one(y, transposed=True)
+        return self._adjoint_term_by_term(y)
 
     def _asks_for_gradients(self, y: Tensor) -> bool:
         factors = (y, self.left, self.right)

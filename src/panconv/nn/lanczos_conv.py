@@ -8,7 +8,6 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch_geometric.nn.inits import zeros
 
 from panconv.base.checks import as_integer, checked_count, checked_seed, checked_width, shown
 from panconv.base.random import keys, uniform
@@ -91,9 +90,7 @@ class LanczosConv(OnPaths):
         self.bias = nn.Parameter(torch.zeros(out_channels)) if bias else None
 
     def reset_parameters(self) -> None:
-        self.lin.reset_parameters()
-        self.weights.reset_parameters()
-        zeros(self.bias)
+        super().reset_parameters()
         for part in self.filter.modules():
             if isinstance(part, nn.Linear):
                 part.reset_parameters()

@@ -52,9 +52,7 @@ class Linear(nn.Module):
         if self.in_channels < 0:
             self.materialize(x.shape[-1])
         W = self.weight
-        if isinstance(x, SparseRows):
-            return x @ W
-        if self.trials is None:
+        if isinstance(x, SparseRows) or self.trials is None:
             return x @ W
         if x.dim() == 2:
             return (x @ W.transpose(0, 1).flatten(1)).unflatten(1, (self.trials, -1))

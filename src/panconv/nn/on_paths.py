@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from torch import nn
+from torch_geometric.nn.inits import zeros
 
 from panconv.base.checks import checked_length
 from panconv.graph import Adjacency
 from panconv.graph.prepared import PreparedGraph
 from panconv.met import MET
 from panconv.met.methods import check_compatible, check_paths, checked_memory, checked_method, natural_weights
+from panconv.nn.linear import Linear
 from panconv.paths import family_of, paths_from
 from panconv.weights import weights_from
 
@@ -23,6 +25,8 @@ class OnPaths(nn.Module):
     """
 
     memory: str | None = None
+    lin: Linear
+    bias: nn.Parameter | None
 
     def specify(
         self, L: int, method: int, weights: object, paths: Any, memory: str | None = None, trials: int | None = None
@@ -37,6 +41,12 @@ class OnPaths(nn.Module):
         family.check_weights(self.weights)
         checked_memory(memory)
         self._prepared = PreparedGraph()
+
+    def reset_parameters(self) -> None:
+        """A new start."""
+        self.lin.reset_parameters()
+        self.weights.reset_parameters()
+        zeros(self.bias)
 
     def met(self, adj: Adjacency) -> MET:
         """The layer's operator M on a graph."""

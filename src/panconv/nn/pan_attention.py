@@ -76,9 +76,9 @@ class PANAttention(OnPaths):
         self.bias = nn.Parameter(torch.zeros(out_channels)) if bias else None
 
     def reset_parameters(self) -> None:
-        self.lin.reset_parameters()
-        for parameter in (self.att, self.length_bias, self.bias):
-            zeros(parameter)
+        super().reset_parameters()
+        zeros(self.att)
+        zeros(self.length_bias)
 
     def forward(self, x: Tensor, edge_index: Any, edge_weight: Tensor | None = None) -> Tensor:
         """x through the layer, on an ``edge_index``, an `Adjacency`, or anything an `Adjacency` is made from."""

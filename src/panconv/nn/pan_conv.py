@@ -7,7 +7,6 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch_geometric.nn.inits import zeros
 
 from panconv.base.checks import checked_count, checked_flag, checked_width
 from panconv.compute.features import SparseRows
@@ -76,7 +75,11 @@ class PANConv(OnPaths):
             checked_count(trials, "trials")
         self.out_channels, self.trials = checked_count(out_channels, "out_channels"), trials
         self.specify(L, method, weights, paths, memory, trials)
-        self._check_trials()
+        w = self.weights()
+        if w.dim() == 2 and w.size(1) != trials:
+            raise ValueError(
+                f"weights have {w.size(1)} columns, one per trial, but trials is {trials}: make them equal"
+            )
         if concat and not family_of(paths).counts_steps:
             raise ValueError("concat=True has a matrix per number of steps, which effective lengths do not tell apart")
         self.concat = checked_flag(concat, "concat")
@@ -87,11 +90,6 @@ class PANConv(OnPaths):
     @property
     def in_channels(self) -> int:
         return self.lin.in_channels
-
-    def reset_parameters(self) -> None:
-        self.lin.reset_parameters()
-        self.weights.reset_parameters()
-        zeros(self.bias)
 
     def forward(self, x: Tensor | SparseRows, edge_index: Any, edge_weight: Tensor | None = None) -> Tensor:
         """x through the layer, on an ``edge_index``, an `Adjacency`, or anything an `Adjacency` is made from."""
@@ -120,13 +118,6 @@ class PANConv(OnPaths):
         rule = "nf,fo->no" if self.trials is None else "nsf,sfo->nso"
         terms = enumerate(M.terms(x))  # of half precision in float32, in which the sum is to be taken
         return sum_of(torch.einsum(rule, term, W[..., n, :].to(term.dtype)) for n, term in terms).to(x.dtype)
-
-    def _check_trials(self) -> None:
-        w = self.weights()
-        if w.dim() == 2 and w.size(1) != self.trials:
-            raise ValueError(
-                f"weights have {w.size(1)} columns, one per trial, but trials is {self.trials}: make them equal"
-            )
 
     def extra_repr(self) -> str:
         words = f"{self.in_channels}, {self.out_channels}, L={self.L}, method={self.method}, paths={self.paths!r}"

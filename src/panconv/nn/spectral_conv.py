@@ -7,7 +7,6 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch_geometric.nn.inits import zeros
 
 from panconv.base.checks import checked_count, checked_length, checked_width, shown
 from panconv.compute.features import SparseRows
@@ -89,8 +88,7 @@ class SpectralConv(OnPaths):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        self.lin.reset_parameters()
-        zeros(self.bias)
+        super().reset_parameters()
         with torch.no_grad():
             self.theta.fill_(1)
             if self.filter == "polynomial":

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import TypeVar
 
 import torch
@@ -101,13 +102,11 @@ class FormedPaths(PathFamily):
         self._check_memory(edges, walks)
         parts: list[list[Entries]] = [[] for _ in range(self.L)]
         with tqdm(total=N, desc=f"{self.name} paths", unit="nodes", delay=1, disable=None, leave=False) as bar:
-            start = 0
-            for end in _block_ends(walks):
+            for start, end in _blocks(walks):
                 receivers = torch.arange(start, end, device=self.adj.device)
                 for part, (row, col, value) in zip(parts, self.grow(edges, receivers, self.L), strict=True):
                     part.append((narrow(row + start, N), narrow(col, N), value))
                 bar.update(end - start)
-                start = end
         G: list[Adjacency] = []
         sizes: list[Tensor] = []
         for part in parts:  # one length at a time, each let go before the next is joined
@@ -154,11 +153,9 @@ class FormedPaths(PathFamily):
         if block <= limit:
             spread = torch.linspace(0, N - 1, min(N, _SAMPLE), device=self.adj.device).long().unique()
             sizes = torch.zeros(len(spread), dtype=torch.float64, device=self.adj.device)
-            start = 0
-            for end in _block_ends(walks[spread]) if N * N * self.L * each > limit else ():
+            for start, end in _blocks(walks[spread]) if N * N * self.L * each > limit else ():
                 for row, _, _ in self.grow(edges, spread[start:end], self.L):
                     sizes += torch.bincount(row + start, minlength=len(spread))
-                start = end
             error = float(sizes.std()) / math.sqrt(len(spread)) if len(spread) > 1 else 0.0
             needed = N * (float(sizes.mean()) + 2 * error) * each + block if N else 0.0
         else:
@@ -259,11 +256,11 @@ def _most_at_once(edges: CSR, L: int, merges: bool) -> Tensor:
     return most.clamp(max=len(key)) if merges else most
 
 
-def _block_ends(walks: Tensor) -> list[int]:
-    """Where blocks of receivers end, so that each grows by about `_BLOCK` steps at most."""
+def _blocks(walks: Tensor) -> Iterator[tuple[int, int]]:
+    """Receivers in blocks that grow by about `_BLOCK` steps at most, as (start, end)."""
     block = (walks.cumsum(0) / _BLOCK).floor()
     changes = (block.diff() > 0).nonzero().squeeze(1) + 1
-    return [*changes.tolist(), len(walks)] if len(walks) else []
+    return pairwise([0, *changes.tolist(), len(walks)] if len(walks) else [])
 
 
 def _joined(parts: list[Entries], N: int, adj: Adjacency) -> tuple[Adjacency, Tensor]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from panconv.graph import Adjacency
@@ -29,7 +30,6 @@ class HighTemperature(OnUndirected):
     def __init__(self, adj: Any) -> None:
         self.adj = Adjacency.of(adj)
         self.vector = perron(self.adj).vector  # (N,) float64
-        self._count = self.adj.cached(("perron", "count"), self._components)
 
     def __matmul__(self, x: Tensor) -> Tensor:
         """x + ψ(ψᵀx) for x (N, …)."""
@@ -39,11 +39,8 @@ class HighTemperature(OnUndirected):
         """M @ x under a name that torch.compile can trace."""
         wide = self.checked(x)
         psi = self.vector.to(wide.dtype).reshape(-1, *[1] * (x.dim() - 1))
-        overlap = wide.new_zeros(self._count, *x.shape[1:]).index_add(0, self.adj.components, psi * wide)
+        overlap = torch.zeros_like(wide).index_add(0, self.adj.components, psi * wide)
         return (wide + psi * overlap[self.adj.components]).to(x.dtype)
 
     def __repr__(self) -> str:
         return f"HighTemperature({self.adj})"
-
-    def _components(self) -> int:
-        return int(self.adj.components.max()) + 1 if self.adj.num_nodes else 0

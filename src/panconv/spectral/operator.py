@@ -76,13 +76,13 @@ class Matrix:
 
     @property
     def T(self) -> Matrix:
-        return Matrix(_transposed(self.entries))
+        return Matrix(self.entries.t())
 
     @functools.cached_property
     def is_symmetric(self) -> bool:
         """To rounding, measured by its own largest entry."""
         entries = self.entries if self.entries.layout == torch.strided else self.entries.to_sparse_coo()
-        return _largest(entries - _transposed(entries)) <= _SAME * _largest(entries)
+        return _largest(entries - entries.t()) <= _SAME * _largest(entries)
 
     @property
     def components(self) -> Tensor:
@@ -117,15 +117,11 @@ def check_symmetric(M: Operator) -> None:
 def _symmetrised(M: Tensor, eps: float) -> Tensor:
     """The matrix itself; the mean of M and Mᵀ where they differ by no more than the rounding of its entries."""
     M = M if M.layout == torch.strided else M.to_sparse_coo().coalesce()
-    other = _transposed(M)
+    other = M.t()
     size, difference = _largest(M), _largest((M - other).detach())
     if not math.isfinite(size):
         raise ValueError(f"M must be finite, got an entry of {size}: mend or remove it")
     return (M + other) / 2 if 0 < difference <= max(64 * eps, _SAME) * size else M
-
-
-def _transposed(M: Tensor) -> Tensor:
-    return M.mT if M.layout == torch.strided else M.t()
 
 
 def _largest(M: Tensor) -> float:

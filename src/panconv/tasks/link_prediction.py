@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -98,7 +97,9 @@ def _power_entries(matrix: Adjacency, pairs: Tensor, steps: int) -> Tensor:
     rows, place = torch.unique(pairs[0], return_inverse=True)
     order = torch.argsort(place, stable=True)
     numbers = 256 * _BLOCK if matrix.device.type == "cuda" else _BLOCK
-    for begin, end in _blocks(rows.numel(), max(numbers // max(matrix.num_nodes, 1), 1)):
+    at_once = max(numbers // max(matrix.num_nodes, 1), 1)
+    for begin in range(0, rows.numel(), at_once):
+        end = min(begin + at_once, rows.numel())
         low, high = torch.searchsorted(place[order], torch.tensor([begin, end], device=place.device)).tolist()
         pair = order[low:high]
         x = m.value.new_zeros(matrix.num_nodes, end - begin)  # column c: row i = rows[begin + c] of Mᵗ
@@ -107,11 +108,6 @@ def _power_entries(matrix: Adjacency, pairs: Tensor, steps: int) -> Tensor:
             x = spmm(m_t, m, x)
             entries[t, pair] = x[pairs[1, pair], place[pair] - begin]
     return entries
-
-
-def _blocks(count: int, size: int) -> Iterator[tuple[int, int]]:
-    for begin in range(0, count, size):
-        yield begin, min(begin + size, count)
 
 
 def _checked_pairs(pairs: Tensor, adj: Adjacency) -> Tensor:

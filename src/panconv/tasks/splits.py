@@ -84,12 +84,11 @@ def _missing(links: Tensor, rank: Tensor) -> Tensor:
 def _distinct(count: int, bound: int, key: Tensor) -> Tensor:
     """`count` different numbers of 0 … bound − 1, all sets equally likely, (count,)."""
     if bound <= 4 * count:
-        return _order(bound, key)[:count]
+        return torch.argsort(_wide_words(bound, key), stable=True)[:count]
     # Draw until enough are different: the first to come stay, so that the set is an even draw.
     drawn = torch.empty(0, dtype=torch.long, device=key.device)
     for round_ in range(64):
-        high, low = words(keys(key, round_, 0), (2 * count,)), words(keys(key, round_, 1), (2 * count,))
-        drawn = torch.cat([drawn, ((high << 30) ^ low) % bound])
+        drawn = torch.cat([drawn, _wide_words(2 * count, key, round_) % bound])
         value, inverse = torch.unique(drawn, return_inverse=True)
         if value.numel() >= count:
             break
@@ -99,7 +98,7 @@ def _distinct(count: int, bound: int, key: Tensor) -> Tensor:
     return drawn[first.sort().values[:count]]
 
 
-def _order(count: int, key: Tensor) -> Tensor:
-    """A random order of 0 … count − 1."""
-    high, low = words(keys(key, 0), (count,)), words(keys(key, 1), (count,))
-    return torch.argsort((high << 30) ^ low, stable=True)
+def _wide_words(count: int, key: Tensor, *stream: int) -> Tensor:
+    """Random whole numbers of 62 bits, (count,)."""
+    high, low = (words(keys(key, *stream, half), (count,)) for half in (0, 1))
+    return (high << 30) ^ low

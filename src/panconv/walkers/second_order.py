@@ -44,7 +44,7 @@ class SecondOrderWalk:
         E, first = row.numel(), compress(row, N)
         self._node = torch.cat([torch.arange(N, device=row.device), col])  # that of each state, (N + E,)
         fan = first.diff()[self._node]  # the edges that lead on from each state
-        begin = _pointers(fan)
+        begin = torch.cat([fan.new_zeros(1), fan.cumsum(0)])
         state = torch.repeat_interleave(fan, output_size=int(begin[-1]))  # (Σ d² + E,)
         edge = first[self._node[state]] + torch.arange(state.numel(), device=row.device) - begin[state]
         came = torch.cat([self._node.new_full((N,), -1), row])[state]  # −1: it has just started
@@ -69,8 +69,3 @@ class SecondOrderWalk:
 
     def __repr__(self) -> str:
         return f"SecondOrderWalk(num_nodes={self.num_nodes}, num_states={self._node.numel()})"
-
-
-def _pointers(count: Tensor) -> Tensor:
-    """Row pointers from the number of entries of each row."""
-    return torch.cat([count.new_zeros(1), count.cumsum(0)])

@@ -109,7 +109,7 @@ def parts(
         w: (L+1, S); w₀ is `own` where none is given.
     """
     (N, K), L = x.shape, w.size(0) - 1
-    rows, columns = _power_of_two(blocks.rows), min(_power_of_two(K), WIDEST)
+    rows, columns = triton.next_power_of_2(blocks.rows), min(triton.next_power_of_2(K), WIDEST)
     grid = (blocks.start.numel() - 1, -(-K // columns), 1)
     y, spare = torch.empty_like(x), torch.empty(2, N, K, dtype=x.dtype, device=x.device)
     dots = None
@@ -129,7 +129,3 @@ def parts(
     if dots is None:
         return y, None
     return y, dots.sum((1, 2)).unsqueeze(1) if trials == 1 else dots.view(L + 1, grid[0], trials, -1).sum((1, 3))
-
-
-def _power_of_two(number: int) -> int:
-    return 1 << (number - 1).bit_length()
