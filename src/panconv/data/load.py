@@ -10,6 +10,7 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 from torch_geometric.data import Data
+from torch_geometric.utils import index_to_mask, to_undirected
 
 from panconv.data import builtin, planetoid
 from panconv.data.builtin import DATASETS
@@ -42,15 +43,13 @@ def load(source: str | Path, *, name: str | None = None, normalize: bool = True,
     features = _normalized_rows(raw.features) if normalize else raw.features
     if not sparse:
         _check_density(features)
-    edges = np.concatenate([raw.edges, raw.edges[::-1]], axis=1)
-    edges = edges[:, np.lexsort((edges[1], edges[0]))]
     return Data(
         x=_to_torch(features) if sparse else torch.from_numpy(features.toarray()),
-        edge_index=torch.from_numpy(np.ascontiguousarray(edges)),
+        edge_index=to_undirected(torch.from_numpy(raw.edges), num_nodes=N),
         y=torch.from_numpy(raw.y),
-        train_mask=_mask(raw.train, N),
-        val_mask=_mask(raw.val, N),
-        test_mask=_mask(raw.test, N),
+        train_mask=index_to_mask(torch.from_numpy(raw.train), N),
+        val_mask=index_to_mask(torch.from_numpy(raw.val), N),
+        test_mask=index_to_mask(torch.from_numpy(raw.test), N),
     )
 
 
@@ -64,13 +63,13 @@ def _read(source: str | Path, name: str | None) -> planetoid.RawGraph:
             )
         return builtin.read(source.lower())
     try:
-        return planetoid.read(*_found(source, name))
+        return planetoid.read(*_locate(source, name))
     except (OSError, RuntimeError) as error:  # a name too long for the disk, a folder without rights, ~nosuchuser
         reason = getattr(error, "strerror", None) or str(error).rstrip(".")
         raise ValueError(f"source {_short(source)} cannot be read: {reason}; name another folder") from None
 
 
-def _found(source: str | Path, name: str | None) -> tuple[Path, str]:
+def _locate(source: str | Path, name: str | None) -> tuple[Path, str]:
     """The folder and the name of a graph in raw files."""
     if "\0" in str(source):
         raise ValueError(f"source {_short(source)} is no folder: a path holds no zero byte")
@@ -118,9 +117,3 @@ def _to_torch(x: sp.csr_matrix) -> Tensor:
     with warnings.catch_warnings():  # torch says once per process that CSR is in beta
         warnings.simplefilter("ignore")
         return torch.sparse_csr_tensor(crow, col, torch.from_numpy(x.data), size=x.shape, check_invariants=True)
-
-
-def _mask(nodes: np.ndarray, N: int) -> Tensor:
-    mask = torch.zeros(N, dtype=torch.bool)
-    mask[torch.from_numpy(nodes)] = True
-    return mask
