@@ -212,7 +212,7 @@ def test_the_guard_counts_every_product(graph, products):
 
 
 def test_a_layer_finds_dropped_features_where_it_multiplies_them_alone(graph, monkeypatch):
-    x = SparseRows.of(torch.eye(graph.num_nodes).to_sparse()).dropped(keys(torch.arange(3)), 0.5)
+    x = SparseRows.of(torch.eye(graph.num_nodes).to_sparse()).drop(keys(torch.arange(3)), 0.5)
     conv = PANConv(graph.num_nodes, 2, trials=3)
-    monkeypatch.setattr(SparseRows, "_survivors", lambda *_: pytest.fail("all values were made"))
+    monkeypatch.setattr(SparseRows, "_remaining", lambda *_: pytest.fail("all values were made"))
     conv(x, graph)

@@ -24,7 +24,7 @@ from panconv.paths import PathFamily, family_of, paths_from
 from panconv.weights import PathWeights, weights_from
 
 _ENTRIES = 50_000_000  # of M, bounded from above: more than these are not formed at once where some are to be dropped
-_BYTES_AN_ENTRY = 64  # indices and value in float64, twice while terms are added up
+_BYTES_PER_ENTRY = 64  # indices and value in float64, twice while terms are added up
 _BLOCK = 2**23  # values of a block of rows
 
 
@@ -88,7 +88,7 @@ class METTransform(BaseTransform):  # type: ignore[misc]  # PyG is untyped here
     ) -> None:
         self.L, self.method, self.paths = checked_length(L), checked_method(method), paths
         check_paths(self.method, family_of(paths))
-        self.weights = _detached(weights, self.L, natural_weights(self.method, family_of(paths)))
+        self.weights = _own_weights(weights, self.L, natural_weights(self.method, family_of(paths)))
         self.sparsify = _checked_sparsify(sparsify)
         self.laplacian = laplacian
         self.dropped: Dropped | None = None
@@ -110,7 +110,7 @@ class METTransform(BaseTransform):  # type: ignore[misc]  # PyG is untyped here
         # In float64, so that entries which are equal on paper rank as equal below, on every device.
         M, N = MET(paths_from(self.paths)(adj, self.L), self.weights.to(adj.device), self.method), adj.num_nodes
         entries = _at_most(adj, self.L)
-        needed, free = entries * _BYTES_AN_ENTRY, free_bytes(adj.device)
+        needed, free = entries * _BYTES_PER_ENTRY, free_bytes(adj.device)
         if self.sparsify is None and needed > free:
             raise ValueError(
                 f"M of L = {self.L} on {N:,} nodes may have up to {entries:.3g} entries, {needed / 2**30:.0f} GiB, of "
@@ -119,7 +119,7 @@ class METTransform(BaseTransform):  # type: ignore[misc]  # PyG is untyped here
         whole = self.sparsify is None or entries <= _ENTRIES
         total = lost = torch.zeros(N, dtype=torch.float64, device=adj.device)  # Σⱼ |Mᵢⱼ|, and of what is dropped
         kept, seen = [], 0
-        for row, col, value in [_stored(M.to_sparse(torch.float64))] if whole else _blocks(M):
+        for row, col, value in [_entries(M.to_sparse(torch.float64))] if whole else _blocks(M):
             keep, size = self._keep(row, value, N), value.abs()
             total, lost = total.index_add(0, row, size), lost.index_add(0, row, size * ~keep)
             kept.append((row[keep], col[keep], value[keep]))
@@ -150,15 +150,13 @@ def _largest(row: Tensor, value: Tensor, k: int, N: int) -> Tensor:
     order = value.abs().float().argsort(descending=True, stable=True)
     order = order[row[order].argsort(stable=True)]
     begin = torch.searchsorted(row, torch.arange(N, device=row.device))
-    rank = (
-        torch.arange(row.numel(), device=row.device) - begin[row]
-    )  # row[order] is row: sorted rows stay where they are
+    rank = torch.arange(row.numel(), device=row.device) - begin[row]  # row[order] is row: sorted rows stay
     keep = torch.empty_like(row, dtype=torch.bool)
     keep[order] = rank < k
     return keep
 
 
-def _stored(matrix: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def _entries(matrix: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Rows, columns and values of a sparse matrix, without the zeros in it."""
     (row, col), value = matrix.indices(), matrix.values()
     stored = value != 0
@@ -188,7 +186,7 @@ def _at_most(adj: Adjacency, L: int) -> float:
 def _identity_minus(row: Tensor, col: Tensor, value: Tensor, N: int) -> tuple[Tensor, Tensor, Tensor]:
     nodes = torch.arange(N, device=row.device)
     index = torch.cat([torch.stack([row, col]), nodes.expand(2, N)], dim=1)
-    return _stored(torch.sparse_coo_tensor(index, torch.cat([-value, value.new_ones(N)]), (N, N)).coalesce())
+    return _entries(torch.sparse_coo_tensor(index, torch.cat([-value, value.new_ones(N)]), (N, N)).coalesce())
 
 
 def _slice(batch: Any, row: Tensor) -> None:
@@ -199,7 +197,7 @@ def _slice(batch: Any, row: Tensor) -> None:
     batch._inc_dict = {**batch._inc_dict, "edge_weight": none}
 
 
-def _detached(weights: object, L: int, natural: str) -> PathWeights:
+def _own_weights(weights: object, L: int, natural: str) -> PathWeights:
     """Path weights of our own, that nobody trains."""
     if weights is None:
         weights = natural if natural == "power-law" else [1 / (L + 1)] * (L + 1)

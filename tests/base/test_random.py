@@ -37,7 +37,7 @@ def test_masks_have_their_density_and_share_nothing():
     position = random.position_hash(n, torch.device("cpu"))
     for p in (0.1, 0.4, 0.5, 0.9):
         keys = torch.cat([random.keys(torch.arange(10), 2, epoch) for epoch in range(20)])
-        masks = random.kept(torch.ones(n), position, keys[:, None], p)  # 200 trials and epochs
+        masks = random.survivors(torch.ones(n), position, keys[:, None], p)  # 200 trials and epochs
         assert (masks.mean(1) - (1 - p)).abs().max() < 5 * (p * (1 - p) / n) ** 0.5
         correlation = torch.corrcoef(masks) - torch.eye(200)
         assert correlation.std() < 1.2 / n**0.5  # chance
@@ -45,24 +45,24 @@ def test_masks_have_their_density_and_share_nothing():
 
 def test_nothing_dropped_at_zero():
     position = random.position_hash(1000, torch.device("cpu"))
-    assert random.kept(torch.ones(1000), position, random.keys(torch.tensor(1)), 0.0).all()
+    assert random.survivors(torch.ones(1000), position, random.keys(torch.tensor(1)), 0.0).all()
 
 
 @pytest.mark.parametrize("p", [1e-12, 0.3, 0.5, 0.9])
 def test_kept_is_the_comparison_of_words_and_follows_gradients(p):
     position, key = random.position_hash(600, torch.device("cpu")).reshape(20, 1, 30), random.keys(torch.arange(4), 5)
     x = torch.randn(20, 4, 30, requires_grad=True)
-    y = random.kept(x, position, key[:, None], p)
+    y = random.survivors(x, position, key[:, None], p)
     # By numbers without bounds: what the 32-bit product is, read as a signed word.
     word = (position.long() * (key | 1)[:, None] + 2**31) % 2**32 - 2**31
     expected = torch.where(word >= p * 2**32 - 2**31, x, 0)
     assert torch.equal(y, expected)
     g = torch.randn_like(y)
     assert torch.equal(*(torch.autograd.grad(out, x, g)[0] for out in (y, expected)))
-    assert torch.equal(random.kept(x, position, key[:, None], p, scale=1.5), 1.5 * y)
-    assert torch.equal(random.kept(x.double(), position, key[:, None], p).float(), y)
+    assert torch.equal(random.survivors(x, position, key[:, None], p, scale=1.5), 1.5 * y)
+    assert torch.equal(random.survivors(x.double(), position, key[:, None], p).float(), y)
     shared = torch.randn(20, 1, 30, requires_grad=True)
-    (grad,) = torch.autograd.grad(random.kept(shared, position, key[:, None], p), shared, g)
+    (grad,) = torch.autograd.grad(random.survivors(shared, position, key[:, None], p), shared, g)
     close(grad, torch.where(expected != 0, g, 0).sum(1, keepdim=True))
 
 
@@ -70,7 +70,7 @@ def test_kept_under_transforms():
     position, key = random.position_hash(12, torch.device("cpu")), random.keys(torch.tensor(1), 5)
 
     def f(x):
-        return random.kept(x, position, key, 0.5)
+        return random.survivors(x, position, key, 0.5)
 
     x, dx = torch.randn(5, 12), torch.randn(5, 12)
     close(torch.func.vmap(f)(x), f(x))

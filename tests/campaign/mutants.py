@@ -47,14 +47,14 @@ MUTANTS = [
     Mutant(
         "gradient of the lengths by one too many",
         "compute/series_gradient.py",
-        "all_dots.append(_weighed(dots, right))",
-        "all_dots.append(_weighed(dots, None))",
+        "all_dots.append(_weighted_sum(dots, right))",
+        "all_dots.append(_weighted_sum(dots, None))",
     ),
     Mutant(
         "low memory weighs the dots",
         "compute/series_gradient.py",
-        "return torch.stack(dots if how.by_node else [_weighed(dot, outer) for dot in dots])",
-        "return torch.stack(dots if how.by_node else [_weighed(dot, None) for dot in dots])",
+        "return torch.stack(dots if how.by_node else [_weighted_sum(dot, outer) for dot in dots])",
+        "return torch.stack(dots if how.by_node else [_weighted_sum(dot, None) for dot in dots])",
     ),
     Mutant(
         "adjoint without its outer factor",
@@ -71,8 +71,8 @@ MUTANTS = [
     Mutant(
         "adjoint of method 6",
         "met/plan.py",
-        "sum_of(map(_times, self._rights(), self._adjoint_apart(scaled)))",
-        "sum_of(self._adjoint_apart(scaled))",
+        "sum_of(map(_times, self._rights(), self._adjoint_of_each(scaled)))",
+        "sum_of(self._adjoint_of_each(scaled))",
     ),
     Mutant("matrix by the sender", "met/plan.py", "value = value * self.outer[row]", "value = value * self.outer[col]"),
     Mutant(

@@ -48,7 +48,7 @@ def test_float64_stays_float64(x, trials):
     rows, S = SparseRows.of((x + 1e-12).to_sparse()), () if trials is None else (trials,)
     W = torch.randn(*S, 5, 2, requires_grad=True)
     keys = random.keys(torch.arange(trials) if trials else torch.tensor(3), 1)
-    for one in (rows, rows.dropped(keys, 0.0), rows.with_values(rows.value.expand(*S, -1))):
+    for one in (rows, rows.drop(keys, 0.0), rows.with_values(rows.value.expand(*S, -1))):
         y = one @ W
         expected = (x + 1e-12) @ W.double()
         assert y.dtype == torch.float64
@@ -62,7 +62,7 @@ def test_dropped_values_are_used_as_they_are_found(x, block, trials, monkeypatch
     monkeypatch.setitem(features._BLOCK, "cpu", block)
     rows, p = SparseRows.of(x.to_sparse()), 0.4
     keys = random.keys(torch.arange(trials) if trials else torch.tensor(3), 1)
-    dropped = rows.dropped(keys, p)
+    dropped = rows.drop(keys, p)
     S = () if trials is None else (trials,)
     assert dropped.value.shape == (*S, rows.value.numel())
     index = x.nonzero().T
@@ -75,15 +75,15 @@ def test_dropped_values_are_used_as_they_are_found(x, block, trials, monkeypatch
     close(*(torch.autograd.grad(y, W, g)[0] for y in (dropped @ W, expected)))
     assert torch.autograd.gradgradcheck(lambda W: dropped @ W, W)
     close(torch.func.jvp(lambda W: dropped @ W, (W,), (W,))[1], expected)
-    again = rows.with_values(dropped.value).dropped(keys, p)  # the same mask once more
+    again = rows.with_values(dropped.value).drop(keys, p)  # the same mask once more
     close(again.value, dropped.value / (1 - p))
-    close(dropped.dropped(keys, p).to("cpu").value, dropped.value / (1 - p))
+    close(dropped.drop(keys, p).to("cpu").value, dropped.value / (1 - p))
 
 
 def test_a_gradient_in_the_values_goes_through_dropout(x):
     rows, keys = SparseRows.of(x.to_sparse()), random.keys(torch.arange(3), 1)
     value, W = rows.value.clone().requires_grad_(), torch.randn(3, 5, 2, dtype=torch.float64)
-    assert torch.autograd.gradcheck(lambda value: rows.with_values(value).dropped(keys, 0.5) @ W, value)
+    assert torch.autograd.gradcheck(lambda value: rows.with_values(value).drop(keys, 0.5) @ W, value)
 
 
 def test_the_transposed_values_are_made_once(x, monkeypatch):
@@ -95,7 +95,7 @@ def test_the_transposed_values_are_made_once(x, monkeypatch):
         assert (rows @ W).shape == (6, 4, 3)
     (rows @ W).sum().backward()  # what inference made serves training
     keys = random.keys(torch.arange(4), 1)
-    (rows.dropped(keys, 0.5) @ W).sum().backward()
+    (rows.drop(keys, 0.5) @ W).sum().backward()
     assert len(made) == 1
     rows @ W.double()
     assert len(made) == 2

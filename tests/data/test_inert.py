@@ -1,25 +1,25 @@
 import pytest
 from hostile_pickles import FILES, surroundings
 
-from panconv.data.inert import Array, DType, Matrix, Name, Table, called, made, named, set_state
+from panconv.data.inert import Array, DType, Matrix, Name, Table, call_name, make_object, name_of, set_state
 from panconv.data.pickles import read_array, read_lists, read_matrix
 
 
 def test_names_are_members_of_an_enumeration():
-    assert named("numpy", "ndarray") is Name.NDARRAY
+    assert name_of("numpy", "ndarray") is Name.NDARRAY
     with pytest.raises(ValueError, match=r"it names 'numpy.load', which no Planetoid file needs"):
-        named("numpy", "load")
+        name_of("numpy", "load")
     with pytest.raises(ValueError, match=r"it names 'os\.\\x1b\[2J"):  # nothing that a terminal obeys
-        named("os", "\x1b[2J" + "x" * 10**6)
+        name_of("os", "\x1b[2J" + "x" * 10**6)
 
 
 def test_calls_make_records():
-    assert type(called(Name.DEFAULTDICT, (Name.LIST,))) is Table
-    assert type(called(Name.RECONSTRUCT, (Name.NDARRAY, (0,), b"b"))) is Array
-    assert called(Name.ENCODE, ("é\0", "latin1")) == b"\xe9\0"
-    assert called(Name.BYTES, ()) == b""
-    assert type(made(Name.CSR, ())) is Matrix
-    dtype = called(Name.DTYPE, (b"f4", 0, 1))
+    assert type(call_name(Name.DEFAULTDICT, (Name.LIST,))) is Table
+    assert type(call_name(Name.RECONSTRUCT, (Name.NDARRAY, (0,), b"b"))) is Array
+    assert call_name(Name.ENCODE, ("é\0", "latin1")) == b"\xe9\0"
+    assert call_name(Name.BYTES, ()) == b""
+    assert type(make_object(Name.CSR, ())) is Matrix
+    dtype = call_name(Name.DTYPE, (b"f4", 0, 1))
     set_state(dtype, (3, b"<", None, None, None, -1, -1, 0))
     assert (dtype.code, dtype.order) == ("f4", "<")
     array = Array()
@@ -33,7 +33,7 @@ def test_calls_make_records():
 @pytest.mark.parametrize("code", ["O", "O8", "V8", "S4", "U4", "M8[s]", "c8", "f4,f4", "(2,)f4", "", None, 7])
 def test_dtypes_of_numbers_alone(code):
     with pytest.raises(ValueError, match=r"its dtype .* is none of b1, i1"):
-        called(Name.DTYPE, (code, False, True))
+        call_name(Name.DTYPE, (code, False, True))
 
 
 @pytest.mark.parametrize("fields", [("f4",), {"a": 1}, 63])

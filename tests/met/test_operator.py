@@ -80,7 +80,7 @@ def test_long_walks_take_another_way_to_the_same_place(graph, method):
             return Long(self.adj.base(base), self.L)
 
         def counts(self):
-            return super().counts().apart()._replace(span=math.inf)
+            return super().counts().frexp()._replace(span=math.inf)
 
     M, plain = MET(Long(adj, 3), weights, method), MET(Walks(adj, 3), weights, method)
     close(M.to_dense(torch.float64).detach(), plain.to_dense(torch.float64).detach())

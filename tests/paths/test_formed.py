@@ -63,8 +63,8 @@ def test_what_was_found_is_told_by_a_table_or_a_search(graph, L):
 def test_lengths_beyond_the_longest_path_cost_nothing(kind, monkeypatch):
     steps = []
     for module in (shortest, self_avoiding):
-        extended = module.extended
-        monkeypatch.setattr(module, "extended", lambda *args, extended=extended: steps.append(1) or extended(*args))
+        extend = module.extend
+        monkeypatch.setattr(module, "extend", lambda *args, extend=extend: steps.append(1) or extend(*args))
     terms = FAMILIES[kind](undirected(nx.path_graph(5)), 1000).formed()
     assert len(terms.G) == 1000
     assert len(steps) <= 5

@@ -35,7 +35,7 @@ def test_counts_and_scaled_terms_on_every_base(graph, L, base):
     walks = walks_of(graph, L, base)
     B = dense_base(graph.dense(), base)
     x = torch.randn(graph.num_nodes, 2, dtype=torch.float64)
-    counts = walks.counts().apart()
+    counts = walks.counts().frexp()
     for log, exponent, n, y in zip(counts.log, counts.exponent, range(L + 1), walks.scaled().terms(x), strict=True):
         G = torch.linalg.matrix_power(B, n)
         close(log.exp(), G.sum(1))
@@ -46,7 +46,7 @@ def test_counts_and_scaled_terms_on_every_base(graph, L, base):
 def test_counts_by_mantissa_and_exponent_are_the_counts(graph, L):
     walks = walks_of(graph, L)
     ones = torch.ones(graph.num_nodes, dtype=torch.float64)
-    apart = [value * exponent.exp2() for value, exponent in walks._counts_apart(ones)]
+    apart = [value * exponent.exp2() for value, exponent in walks._counts_frexp(ones)]
     close(torch.stack(apart), torch.stack(list(walks.terms(ones))))
 
 
@@ -105,7 +105,7 @@ def test_gradients_of_long_counts():
     adj = lambda: Adjacency.from_edge_index(TRIANGLE_AND_TAIL, weight)  # noqa: E731
 
     def mantissas():
-        return torch.stack([value for value, _ in Walks(adj(), 5)._counts_apart(torch.ones(4, dtype=torch.float64))])
+        return torch.stack([value for value, _ in Walks(adj(), 5)._counts_frexp(torch.ones(4, dtype=torch.float64))])
 
     assert_gradients(mantissas, weight)
 

@@ -8,7 +8,7 @@ from torch_geometric.data import Data
 from undirected import undirected_edges
 
 from panconv import load
-from panconv.tasks.splits import _missing, _pair, split_links
+from panconv.tasks.splits import _nth_missing, _pair, split_links
 
 
 def links(edge_index):
@@ -66,7 +66,7 @@ def test_pairs_are_numbered_one_by_one():
     assert list(zip(high, low, strict=True)) == [(v, u) for v in range(1, 101) for u in range(v)][:5000]
     far = torch.tensor([v * (v - 1) // 2 + u for v in (10**6, 94_906_267, 10**9) for u in (0, 1, v - 1)])
     assert _pair(far)[1].tolist() == [v for v in (10**6, 94_906_267, 10**9) for _ in range(3)]
-    gaps = _missing(torch.tensor([0, 1, 4, 6]), torch.arange(5))
+    gaps = _nth_missing(torch.tensor([0, 1, 4, 6]), torch.arange(5))
     assert gaps.tolist() == [2, 3, 5, 7, 8]
 
 

@@ -24,11 +24,11 @@ def keys(seeds: Tensor, *stream: int | Tensor) -> Tensor:
     """
     seeds = seeds.long()
     high, key = seeds >> 32, _mix(seeds)
-    key = torch.where(high == 0, key, _folded(key, high))  # seeds below 2³² keep the keys they always had
+    key = torch.where(high == 0, key, _fold(key, high))  # seeds below 2³² keep the keys they always had
     for number in stream:
-        key = _absorbed(key, number)
+        key = _absorb(key, number)
         if isinstance(number, int) and number >> 32:
-            key = _folded(key, number >> 32)
+            key = _fold(key, number >> 32)
     return key
 
 
@@ -45,15 +45,15 @@ def words(key: Tensor, shape: Sequence[int]) -> Tensor:
 
 def position_hash(count: int, device: torch.device) -> Tensor:
     """A strong hash of 0 … count − 1, int32: made once, it turns a key into a mask with one multiplication."""
-    return _signed(_mix(torch.arange(count, device=device)))
+    return _as_int32(_mix(torch.arange(count, device=device)))
 
 
-def kept(x: Tensor, position: Tensor, key: Tensor, p: float, scale: float = 1.0) -> Tensor:
+def survivors(x: Tensor, position: Tensor, key: Tensor, p: float, scale: float = 1.0) -> Tensor:
     """scale·x where it survives dropout with probability p, 0 elsewhere; x, `position` and `key` broadcast.
 
     The product with an odd number permutes the 32-bit words, so each key gives another mask of the same density.
     """
-    word = position * _signed(key | 1)
+    word = position * _as_int32(key | 1)
     least = int(p * 2.0**32) - 2**31
     if x.dtype != torch.float32 or least == -(2**31) or torch.compiler.is_compiling() or is_batched(word):
         return torch.where(word >= least, x * scale, 0)
@@ -99,15 +99,15 @@ def _mix(x: Tensor) -> Tensor:
     return x ^ (x >> 16)
 
 
-def _absorbed(key: Tensor, number: int | Tensor) -> Tensor:
+def _absorb(key: Tensor, number: int | Tensor) -> Tensor:
     """Another key from a key and the lower 32 bits of a number."""
     return _mix((key * 0x9E3779B1 + number + 1) & _WORD)
 
 
-def _folded(key: Tensor, high: int | Tensor) -> Tensor:
+def _fold(key: Tensor, high: int | Tensor) -> Tensor:
     """A key together with the upper bits of its number, by way of a key that no small number has."""
-    return _absorbed(_absorbed(key, 0x2545F491), high)
+    return _absorb(_absorb(key, 0x2545F491), high)
 
 
-def _signed(word: Tensor) -> Tensor:
+def _as_int32(word: Tensor) -> Tensor:
     return torch.where(word >= 2**31, word - 2**32, word).int()

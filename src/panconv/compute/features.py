@@ -50,7 +50,7 @@ class SparseRows:
         """The same entries with other values, (nnz,) or (S, nnz)."""
         return SparseRows(self._pattern, value)
 
-    def dropped(self, keys: Tensor, p: float) -> SparseRows:
+    def drop(self, keys: Tensor, p: float) -> SparseRows:
         """Each stored value dropped with probability p, the others scaled by 1/(1 − p).
 
         Args:
@@ -59,17 +59,17 @@ class SparseRows:
         """
         if self.value.dim() == 1 and not torch.compiler.is_compiling() and not is_tracked(self.value):
             return _Dropped(self, keys, p)
-        return self.with_values(self._survivors(keys, p))
+        return self.with_values(self._remaining(keys, p))
 
-    def _survivors(self, keys: Tensor, p: float) -> Tensor:
+    def _remaining(self, keys: Tensor, p: float) -> Tensor:
         position = self._pattern.positions()[0]
-        return random.kept(self.value, position, keys.unsqueeze(-1) if keys.dim() else keys, p, 1 / (1 - p))
+        return random.survivors(self.value, position, keys.unsqueeze(-1) if keys.dim() else keys, p, 1 / (1 - p))
 
     def to(self, device: torch.device | str) -> SparseRows:
         return SparseRows(self._pattern.to(device), self.value.to(device))
 
     def __matmul__(self, W: Tensor) -> Tensor:
-        W = _widened(W, self.dtype)
+        W = _widen(W, self.dtype)
         if self.value.dim() == 1:
             # (F, S, O): the trials are more columns of one product
             return spmm(*self.operands(W.dtype), W if W.dim() == 2 else W.transpose(0, 1))
@@ -106,7 +106,7 @@ class _Dropped(SparseRows):
 
     @property
     def value(self) -> Tensor:  # type: ignore[override]
-        return self._full._survivors(self._keys, self._p)
+        return self._full._remaining(self._keys, self._p)
 
     @property
     def dtype(self) -> torch.dtype:
@@ -115,13 +115,13 @@ class _Dropped(SparseRows):
     def to(self, device: torch.device | str) -> SparseRows:
         return _Dropped(self._full.to(device), self._keys.to(device), self._p)
 
-    def dropped(self, keys: Tensor, p: float) -> SparseRows:
-        return self.with_values(self.value).dropped(keys, p)
+    def drop(self, keys: Tensor, p: float) -> SparseRows:
+        return self.with_values(self.value).drop(keys, p)
 
     def __matmul__(self, W: Tensor) -> Tensor:
         if torch.compiler.is_compiling() or is_transforming():
             return self.with_values(self.value) @ W
-        scaled = _widened(W, self.dtype) * (1 / (1 - self._p))
+        scaled = _widen(W, self.dtype) * (1 / (1 - self._p))
         if self._keys.dim():
             return _DroppedProduct.apply(scaled, self, False)
         return _DroppedProduct.apply(scaled.unsqueeze(0), self, False).squeeze(1)
@@ -146,7 +146,7 @@ class _Dropped(SparseRows):
         S = keys.numel()
         out = x.new_empty((S, F, width) if transposed else (N, S, width))
         for start, end in _blocks(S, value.numel(), x.device.type):
-            kept = random.kept(value, position, keys[start:end, None], self._p).reshape(-1)
+            kept = random.survivors(value, position, keys[start:end, None], self._p).reshape(-1)
             pattern = self._pattern.side_by_side(end - start)
             # Its partner is asked for a shape alone: no gradient is taken in here.
             a, a_t = CSR(pattern.crow, pattern.col, kept), CSR(pattern.crow_t, pattern.col_t, kept)
@@ -181,7 +181,7 @@ class _DroppedProduct(torch.autograd.Function):
         return _DroppedProduct.apply(dx, ctx.rows, ctx.transposed)
 
 
-def _widened(W: Tensor, dtype: torch.dtype) -> Tensor:
+def _widen(W: Tensor, dtype: torch.dtype) -> Tensor:
     """W in the wider dtype of the two: features are never rounded to that of a model."""
     return W.to(torch.promote_types(W.dtype, dtype))
 
@@ -227,8 +227,8 @@ class _Pattern:
             block.shape, block.perm, block._blocks, block._positions = (S * N, S * F), self.perm, {}, None
             bound = S * max(N, F, nnz)
             with torch.inference_mode(False):
-                block.crow, block.col = _repeated(self.crow, self.col, S, F, bound)
-                block.crow_t, block.col_t = _repeated(self.crow_t, self.col_t, S, N, bound)
+                block.crow, block.col = _repeat(self.crow, self.col, S, F, bound)
+                block.crow_t, block.col_t = _repeat(self.crow_t, self.col_t, S, N, bound)
             self._blocks[S] = block
         return self._blocks[S]
 
@@ -239,7 +239,7 @@ class _Pattern:
         return moved
 
 
-def _repeated(crow: Tensor, col: Tensor, S: int, width: int, bound: int) -> tuple[Tensor, Tensor]:
+def _repeat(crow: Tensor, col: Tensor, S: int, width: int, bound: int) -> tuple[Tensor, Tensor]:
     block = torch.arange(S, device=col.device).unsqueeze(1)
     starts = (crow[:-1].long() + block * col.numel()).reshape(-1)
     end = torch.full((1,), S * col.numel(), device=col.device)

@@ -66,14 +66,14 @@ class Series(NamedTuple):
     low_memory: bool
     differentiable: Callable[..., Tensor]  # the same by operations of torch, for derivatives of derivatives
 
-    def summed(self, x: Tensor, around: Around, kept: list[Tensor] | None = None) -> Tensor:
+    def apply(self, x: Tensor, around: Around, kept: list[Tensor] | None = None) -> Tensor:
         """The sum for x (N, S·width), of L ≥ 1 steps; where a recurrence makes terms, they are appended to `kept`."""
         x, own = x.contiguous(), around.own()
         w, _, outer, right = around
         if self.by_node:
             assert outer is None
             return self._recurrence(x, own, w[1:], right, kept)
-        at_once = self.at_once(x, self.transposed, w, own, outer, right)
+        at_once = self.in_one_launch(x, self.transposed, w, own, outer, right)
         if at_once is not None:
             return at_once[0]
         return self.horner(x, own, w[1:], outer, right, self.transposed)
@@ -88,7 +88,7 @@ class Series(NamedTuple):
         crow, col, value = self.steps.matrix(n, x.dtype, transposed)
         return crow, col, None if self.steps.unit else value
 
-    def at_once(
+    def in_one_launch(
         self,
         x: Tensor,
         transposed: bool,
@@ -120,7 +120,7 @@ class Series(NamedTuple):
                 keep = weights[n - 2] if self.by_node else times(weights[n - 2], right)
             if self.by_node:
                 part = self.part(n, transposed, x)
-            h = given(step(*part, h, right=before, scale=scale, y0=x, keep=keep, trials=self.trials).out)
+            h = expect(step(*part, h, right=before, scale=scale, y0=x, keep=keep, trials=self.trials).out)
         return h
 
     def _recurrence(self, x: Tensor, own: Tensor, w: Tensor, right: Tensor | None, kept: list[Tensor] | None) -> Tensor:
@@ -137,7 +137,7 @@ class Series(NamedTuple):
                 store=n < L or kept is not None,
                 trials=self.trials,
             )
-            t, total = found.out, given(found.running)  # type: ignore[assignment]
+            t, total = found.out, expect(found.running)  # type: ignore[assignment]
             if kept is not None:
                 kept.append(t)
         return total.to(x.dtype)
@@ -150,7 +150,7 @@ def times(a: Any, b: Any) -> Any:
     return a * b
 
 
-def given(tensor: Tensor | None) -> Tensor:
+def expect(tensor: Tensor | None) -> Tensor:
     """A tensor that was asked for, and so is there."""
     assert tensor is not None
     return tensor

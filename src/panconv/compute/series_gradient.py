@@ -16,14 +16,14 @@ from torch import Tensor
 
 from panconv.base.autodiff import is_batched, is_differentiating
 from panconv.compute.kernels import numbers, row_dots, step
-from panconv.compute.series import Around, Series, given, times
+from panconv.compute.series import Around, Series, expect, times
 
 
-def applied(how: Series, x: Tensor, around: Around) -> Tensor:
+def apply_series(how: Series, x: Tensor, around: Around) -> Tensor:
     """The sum for x (N, S·width), float32 or float64, of L ≥ 1 steps, with gradients where they are asked for."""
     if torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in (x, *around)):
         return _Sum.apply(how, x, *around)
-    return how.summed(x, around.by_trial())
+    return how.apply(x, around.by_trial())
 
 
 class _Needed(NamedTuple):
@@ -48,9 +48,9 @@ class _Gradients(NamedTuple):
 class _Sum(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, how: Series, x: Tensor, *factors: Tensor | None) -> Tensor:
-        around, needed = Around(given(factors[0]), *factors[1:]), _Needed(*ctx.needs_input_grad[1:])
+        around, needed = Around(expect(factors[0]), *factors[1:]), _Needed(*ctx.needs_input_grad[1:])
         kept: list[Tensor] | None = [] if how.by_node and needed.w and not how.low_memory else None
-        y = how.summed(x, around.by_trial(), kept)
+        y = how.apply(x, around.by_trial(), kept)
         ctx.how, ctx.like = how, (x.shape, x.dtype, x.device)
         ctx.save_for_backward(x if any(needed[1:]) else None, *around, y if needed.outer else None, *(kept or []))
         return y
@@ -63,7 +63,7 @@ class _Sum(torch.autograd.Function):
         if torch.is_grad_enabled() or is_differentiating() or is_batched(g):
             return None, *_by_autograd(ctx, needed, g, x, around)
         x = None if x is None else x.contiguous()
-        found = _found(ctx.how, needed, g.contiguous(), x, around.by_trial(), y, kept)
+        found = _all_gradients(ctx.how, needed, g.contiguous(), x, around.by_trial(), y, kept)
         of_w, of_outer, of_right = (
             None if grad is None else grad.to(w.dtype).view(factor.shape)
             for grad, factor in zip(found[1:], (w, outer, right), strict=True)
@@ -71,7 +71,9 @@ class _Sum(torch.autograd.Function):
         return None, found.x, of_w, None, of_outer, of_right
 
 
-def _found(how: Series, needed: _Needed, g: Tensor, x: Any, around: Around, y: Any, kept: list[Tensor]) -> _Gradients:
+def _all_gradients(
+    how: Series, needed: _Needed, g: Tensor, x: Any, around: Around, y: Any, kept: list[Tensor]
+) -> _Gradients:
     """The gradients, by the cheapest way that there is."""
     at_once = None if how.by_node else _in_one_launch(how, needed, g, x, around)
     if at_once is not None:
@@ -85,7 +87,7 @@ def _found(how: Series, needed: _Needed, g: Tensor, x: Any, around: Around, y: A
     of_w, of_right = _with_length_0(how, g, x, around, lengths)
     of_outer = None
     if needed.outer:
-        outer = given(around.outer)
+        outer = expect(around.outer)
         of_outer = (row_dots(g, y, how.trials) / outer).masked_fill(outer == 0, 0)
     return _Gradients(lengths.x, of_w, of_outer, of_right if needed.right else None)
 
@@ -96,9 +98,9 @@ def _in_one_launch(
     """The gradients of x and w, where nothing else is asked for and there is such a kernel."""
     w, alone, outer, right = around
     if needed.w and alone is None and outer is None and right is None:
-        return how.at_once(g, not how.transposed, w, None, None, None, x)
+        return how.in_one_launch(g, not how.transposed, w, None, None, None, x)
     if not any(needed[1:]):
-        return how.at_once(g, not how.transposed, w, around.own(), right, outer)
+        return how.in_one_launch(g, not how.transposed, w, around.own(), right, outer)
     return None
 
 
@@ -121,8 +123,8 @@ def _by_number(how: Series, g: Tensor, x: Tensor, around: Around) -> _Gradients:
             store=n < len(weights),
             trials=how.trials,
         )
-        u, total, dots = found.out, given(found.running), given(found.dots)  # type: ignore[assignment]
-        all_dots.append(_weighed(dots, right))
+        u, total, dots = found.out, expect(found.running), expect(found.dots)  # type: ignore[assignment]
+        all_dots.append(_weighted_sum(dots, right))
         if by_row:
             of_right = weight * dots if of_right is None else of_right + weight * dots
     return _Gradients(total.to(g.dtype), torch.stack(all_dots), None, of_right)
@@ -138,8 +140,8 @@ def _of_weights(how: Series, g: Tensor, x: Tensor, around: Around, kept: list[Te
         part, before = how.part(n, how.transposed, x), around.right if n == 1 else None
         found = step(*part, t, right=before, dot=g, by_row=by_row, store=n < L, trials=how.trials)
         t = found.out  # type: ignore[assignment]
-        dots.append(given(found.dots))
-    return torch.stack(dots if how.by_node else [_weighed(dot, outer) for dot in dots])
+        dots.append(expect(found.dots))
+    return torch.stack(dots if how.by_node else [_weighted_sum(dot, outer) for dot in dots])
 
 
 def _of_features(
@@ -150,7 +152,7 @@ def _of_features(
     if needed.right:
         inner = how.horner(g, torch.zeros_like(own), lengths, None, around.outer, not how.transposed)
         of_right = row_dots(inner, x, how.trials)
-        return _scaled_and_added(inner, given(right), g, own, how.trials), of_right
+        return _scale_and_add(inner, expect(right), g, own, how.trials), of_right
     if needed.x:
         return how.horner(g, own, lengths, right, around.outer, not how.transposed), None
     return None, None
@@ -184,21 +186,21 @@ def _by_autograd(ctx: Any, needed: _Needed, g: Tensor, x: Tensor | None, around:
         # Views of their own: one tensor may stand in two places, and each asks for its own gradient.
         inputs = [None if t is None else t.view_as(t) for t in (x, *around)]
         y = ctx.how.differentiable(ctx.how, *inputs)
-        found = torch.autograd.grad(y, [given(inputs[i]) for i in wanted], g, create_graph=again)
+        found = torch.autograd.grad(y, [expect(inputs[i]) for i in wanted], g, create_graph=again)
     grads: list[Tensor | None] = [None] * len(inputs)
     for i, grad in zip(wanted, found, strict=True):
         grads[i] = grad
     return grads
 
 
-def _scaled_and_added(x: Tensor, scale: Tensor, y: Tensor, factor: Tensor, trials: int) -> Tensor:
+def _scale_and_add(x: Tensor, scale: Tensor, y: Tensor, factor: Tensor, trials: int) -> Tensor:
     """scale ⊙ x + factor ⊙ y, in the place of x."""
     x3, y3 = (t.view(t.size(0), trials, t.size(1) // trials) for t in (x, y))
     x3.mul_(scale.unsqueeze(-1)).addcmul_(y3, factor.unsqueeze(-1))
     return x
 
 
-def _weighed(dots: Tensor, factor: Tensor | None) -> Tensor:
+def _weighted_sum(dots: Tensor, factor: Tensor | None) -> Tensor:
     """The sum over the rows of factor ⊙ dots, (1, S)."""
     if factor is None:
         return dots if dots.size(0) == 1 else dots.sum(0, keepdim=True)

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from panconv.base.autodiff import is_batched, is_differentiating, is_transforming
-from panconv.compute.kernels import multiply, sampled
+from panconv.compute.kernels import entry_dots, multiply
 from panconv.graph.csr import CSR, rows_of
 
 
@@ -77,7 +77,7 @@ class _SpMM(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:
         again = torch.is_grad_enabled() or is_differentiating() or is_batched(g)
-        return _backward(ctx, g, _SpMM.apply, _entrywise if again else sampled)
+        return _backward(ctx, g, _SpMM.apply, _entrywise if again else entry_dots)
 
     @staticmethod
     def jvp(ctx: Any, *tangents: Tensor | None) -> Tensor:

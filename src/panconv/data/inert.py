@@ -74,13 +74,13 @@ class Matrix:
     parts: Table | None = None  # None until the pickle states them
 
 
-def named(module: str, name: str) -> Name:
+def name_of(module: str, name: str) -> Name:
     if (module, name) not in NAMES:
         raise ValueError(f"it names {f'{module}.{name}'[:80]!a}, which no Planetoid file needs")
     return NAMES[module, name]
 
 
-def called(name: Any, arguments: Any) -> DType | Array | Table | bytes:
+def call_name(name: Any, arguments: Any) -> DType | Array | Table | bytes:
     """What a call makes; its arguments must be those that NumPy and Python write."""
     if type(name) is not Name or type(arguments) is not tuple:
         raise ValueError("it calls what is no function")
@@ -100,7 +100,7 @@ def called(name: Any, arguments: Any) -> DType | Array | Table | bytes:
     raise ValueError(f"it calls {name.name.lower()} with arguments that no Planetoid file needs")
 
 
-def made(name: Any, arguments: Any) -> Matrix:
+def make_object(name: Any, arguments: Any) -> Matrix:
     """What a pickle makes by a class's `__new__`: sparse matrices alone."""
     if name is not Name.CSR or arguments != ():
         raise ValueError("it makes an object that is no sparse matrix")

@@ -16,7 +16,7 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
-from panconv.data.inert import Array, DType, Name, Table, called, made, named, set_state
+from panconv.data.inert import Array, DType, Name, Table, call_name, make_object, name_of, set_state
 
 MOST_OPCODES = 2**24  # a hundred times those of Pubmed's graph; a few seconds
 _MOST_RECORDS = 64  # a matrix takes 8
@@ -79,7 +79,7 @@ class _Machine:
         if self._records_left < 0:
             raise ValueError(f"it has more than {_MOST_RECORDS} arrays, dtypes and dicts")
 
-    def _taken(self, at: int, size: int) -> bytes:
+    def _read(self, at: int, size: int) -> bytes:
         if at + size > len(self._data):
             raise ValueError(f"its value at byte {at} is to take {size} bytes, but the file has {len(self._data)}")
         return self._data[at : at + size]
@@ -87,7 +87,7 @@ class _Machine:
     def _number(self, at: int, size: int) -> int:
         return int.from_bytes(self._data[at : at + size], "little")  # cut short, the next opcode is missing
 
-    def _popped(self, count: int | None) -> list[Any]:
+    def _pop(self, count: int | None) -> list[Any]:
         """So many values from the top of the stack, or all above the mark."""
         if count is None:
             items, self._stack = self._stack, self._below.pop()
@@ -110,7 +110,7 @@ class _Machine:
 
     def string(self, at: int, size: int, text: bool = False) -> int:
         length = self._number(at, size)
-        content = self._taken(at + size, length)
+        content = self._read(at + size, length)
         self._stack.append(content.decode("utf-8", "surrogatepass") if text else content)
         return at + size + length
 
@@ -143,7 +143,7 @@ class _Machine:
         return at
 
     def make_tuple(self, at: int, count: int | None) -> int:
-        items = tuple(self._popped(count))
+        items = tuple(self._pop(count))
         inner = chain.from_iterable(item for item in items if type(item) is tuple)
         if len(items) > _MOST_IN_TUPLE or not _IN_TUPLE.issuperset(map(type, items)) or tuple in map(type, inner):
             raise ValueError(f"its tuple at byte {at} is longer, deeper or of other values than an array's")
@@ -161,7 +161,7 @@ class _Machine:
         return self.extend(at, [self._stack.pop()])
 
     def extend(self, at: int, items: list[Any] | None = None) -> int:
-        items = self._popped(None) if items is None else items
+        items = self._pop(None) if items is None else items
         if type(self._stack[-1]) is not list or not _SCALARS.issuperset(map(type, items)):
             raise ValueError(f"what it appends at byte {at} makes no list of numbers")
         self._stack[-1].extend(items)
@@ -173,7 +173,7 @@ class _Machine:
         return at
 
     def set_items(self, at: int, count: int | None) -> int:
-        items = self._popped(count)
+        items = self._pop(count)
         # Python 2 wrote its names as bytes.
         items[::2] = [key.decode("latin1") if type(key) is bytes else key for key in items[::2]]
         sound = _KEYS.issuperset(map(type, items[::2])) and _IN_TABLE.issuperset(map(type, items[1::2]))
@@ -192,18 +192,18 @@ class _Machine:
                 raise ValueError(f"its name at byte {at} is longer than {_MOST_IN_NAME} bytes or cut short")
             lines.append(self._data[at:end].decode("latin1"))
             at = end + 1
-        self._stack.append(named(*lines))
+        self._stack.append(name_of(*lines))
         return at
 
     def name_on_stack(self, at: int) -> int:
-        module, name = self._popped(2)
+        module, name = self._pop(2)
         if type(module) is not str or type(name) is not str or max(len(module), len(name)) > _MOST_IN_NAME:
             raise ValueError(f"its name at byte {at} is longer than {_MOST_IN_NAME} bytes or no text")
-        self._stack.append(named(module, name))
+        self._stack.append(name_of(module, name))
         return at
 
     def call(self, at: int) -> int:
-        value = called(*self._popped(2))
+        value = call_name(*self._pop(2))
         if type(value) is not bytes:
             self._count_record()
         elif len(value) > self._encoded_left:
@@ -215,11 +215,11 @@ class _Machine:
 
     def make(self, at: int) -> int:
         self._count_record()
-        self._stack.append(made(*self._popped(2)))
+        self._stack.append(make_object(*self._pop(2)))
         return at
 
     def build(self, at: int) -> int:
-        (state,) = self._popped(1)
+        (state,) = self._pop(1)
         set_state(self._stack[-1], state)
         return at
 

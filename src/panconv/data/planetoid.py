@@ -89,7 +89,7 @@ def undirected_edges(pairs: np.ndarray) -> np.ndarray:
 
 
 def _features(path: Path) -> sp.csr_matrix:
-    matrix = _unpickled(path, read_matrix)
+    matrix = _unpickle(path, read_matrix)
     matrix = matrix.astype(np.float64 if matrix.dtype == np.float64 else np.float32)
     matrix.sum_duplicates()
     if not np.isfinite(matrix.data).all():
@@ -98,7 +98,7 @@ def _features(path: Path) -> sp.csr_matrix:
 
 
 def _labels(path: Path) -> np.ndarray:
-    labels = _unpickled(path, read_array)
+    labels = _unpickle(path, read_array)
     if not (labels.ndim == 2 and labels.size and labels.dtype.kind in "iuf"):
         raise ValueError(f"{path} holds no matrix of one-hot labels; fetch it again")
     # A row of zeros is a node whose class is not known, as 15 of Citeseer's.
@@ -117,14 +117,14 @@ def _test_index(path: Path) -> np.ndarray:
 
 
 def _pairs(path: Path, N: int) -> np.ndarray:
-    pairs = np.stack(_unpickled(path, read_lists))
+    pairs = np.stack(_unpickle(path, read_lists))
     if pairs.size and (pairs.min() < 0 or pairs.max() >= N):
         node = pairs.min() if pairs.min() < 0 else pairs.max()
         raise ValueError(f"{path} names node {node}, but the features have {N} rows; fetch the files again")
     return pairs
 
 
-def _unpickled(path: Path, read: Callable[[bytes], T]) -> T:
+def _unpickle(path: Path, read: Callable[[bytes], T]) -> T:
     content = _content(path)
     try:
         return read(content)

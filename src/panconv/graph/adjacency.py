@@ -23,7 +23,7 @@ from panconv.graph.reading import (
     checked_weights,
     entries,
     size_of,
-    summed,
+    sum_weights,
 )
 
 T = TypeVar("T")
@@ -119,7 +119,7 @@ class Adjacency:
             raise ValueError("this graph was made without edge weights: make it again with edge_weight=…")
         weight = checked_weights(edge_weight, self._entry_of_edge.numel()).to(self.col.device)
         with torch.inference_mode(False):
-            return self.with_values(summed(weight, self._entry_of_edge, self.num_edges))
+            return self.with_values(sum_weights(weight, self._entry_of_edge, self.num_edges))
 
     def with_values(self, value: Tensor | None) -> Adjacency:
         """These entries with other values, (nnz,) in the order of `row` and `col`; None stands for ones."""
@@ -215,7 +215,10 @@ class Adjacency:
         return other
 
     def absolute(self) -> Adjacency:
-        """The graph with every weight positive, and a loop of A+I over one of −1 as 2: it tells sums that cancel."""
+        """The graph with every weight positive, which tells where sums cancel.
+
+        In A+I a loop counts as 1 more than its own size: one of −1, which I cancels, as 2.
+        """
         if not self.is_signed:
             return self.detach()
 

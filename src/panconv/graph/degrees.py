@@ -33,7 +33,7 @@ def inverse_degrees(degree: Tensor, bulk: Tensor | None, power: float, name: str
 
 
 def inverse(v: Tensor, power: float, zero: Tensor | None = None) -> Tensor:
-    """v^−power, where 1/0 is 0; which are 0 may be known better than by v."""
+    """v^−power, where 1/0 is 0; `zero` says which are 0, where that is known better than by v."""
     zero = v == 0 if zero is None else zero
     v = v.masked_fill(zero, 1)
     exponent = v.detach().log2().round()  # a power of v itself is beyond float64 in the derivatives of a root

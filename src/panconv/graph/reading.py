@@ -24,7 +24,7 @@ from panconv.base.checks import (
 )
 
 _MOST_NODES = math.isqrt(2**63 - 1)  # receiver · N + sender is to fit into int64
-_MANY_NODES, _BYTES_A_NODE = 10**7, 32  # from where memory is looked at; row pointers both ways, and making them
+_MANY_NODES, _BYTES_PER_NODE = 10**7, 32  # from where memory is looked at; row pointers both ways, and making them
 
 
 def entries(matrix: Any) -> tuple[Tensor, Tensor | None, int]:
@@ -125,7 +125,7 @@ def check_size(N: int, device: torch.device, name: str, what: str) -> None:
     """Refuses a number of nodes that no memory holds, before any is taken."""
     if N <= _MANY_NODES:
         return
-    needed, free = min(N, 2**80) * _BYTES_A_NODE, free_bytes(device)
+    needed, free = min(N, 2**80) * _BYTES_PER_NODE, free_bytes(device)
     if N > _MOST_NODES or needed > free:
         raise ValueError(
             f"{name} {what}: so many nodes take {needed / 2**30:.3g} GiB, of which {free / 2**30:.3g} GiB are free; "
@@ -182,7 +182,7 @@ def check_entries(value: Any, num_entries: int) -> None:
         raise ValueError(f"value must have shape ({num_entries},), one per entry, got {tuple(value.shape)}")
 
 
-def summed(weight: Tensor, entry: Tensor, count: int) -> Tensor:
+def sum_weights(weight: Tensor, entry: Tensor, count: int) -> Tensor:
     """The sum of the weights (E,) that fall on each of `count` entries, taken in float64 and rounded once."""
     if weight.numel() == count:  # each entry has one
         return weight.new_zeros(count).index_add(0, entry, weight)

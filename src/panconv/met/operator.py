@@ -34,7 +34,7 @@ from panconv.met.methods import (
 )
 from panconv.met.partition import empty_as_zero
 from panconv.met.plan import Plan
-from panconv.met.planning import planned, refused
+from panconv.met.planning import make_plan, refusal
 from panconv.met.scalings import centre
 from panconv.paths.family import PathFamily, checked_paths
 from panconv.weights import PathWeights, weights_from
@@ -87,7 +87,7 @@ class MET:
         try:
             self._parts = _Parts(paths, paths.on(rule.base), path_weights, method, rule, memory)
         except UnscalableError as error:
-            raise refused(error, paths, path_weights, method) from None
+            raise refusal(error, paths, path_weights, method) from None
 
     @property
     def paths(self) -> PathFamily:
@@ -150,7 +150,7 @@ class MET:
         """M @ x under a name that torch.compile can trace."""
         plan = self._plan(self._checked_operand(x))
         inside = x.to(plan.left.dtype)
-        y = plan.applied(inside) if not self._parts.transposed else plan.adjoint(inside)
+        y = plan.apply(inside) if not self._parts.transposed else plan.adjoint(inside)
         return y.to(x.dtype)
 
     def terms(self, x: Tensor) -> Iterator[Tensor]:
@@ -260,9 +260,9 @@ class MET:
 
     def _plan(self, dtype: torch.dtype) -> Plan:
         try:
-            return planned(self.paths, self.weights, self.rule, dtype, self.memory == "low")
+            return make_plan(self.paths, self.weights, self.rule, dtype, self.memory == "low")
         except UnscalableError as error:
-            raise refused(error, self._parts.given, self.weights, self.method) from None
+            raise refusal(error, self._parts.given, self.weights, self.method) from None
 
     def _checked_operand(self, x: Tensor) -> torch.dtype:
         """The dtype to compute in: x's own, float32 for half precision."""

@@ -49,7 +49,7 @@ def partition(weights: Weighing, counts: Counts, adj: Adjacency) -> Partition:
     dim, B = log_w.dim() + 1, match(counts.value, log_w.dim() + 1)
     arrive = B > 0
     largest = log_w.argmax(0, keepdim=True)  # (1[, S])
-    mantissa, exponent = weights.apart(largest)  # (L+1, 1[, S])
+    mantissa, exponent = weights.over_frexp(largest)  # (L+1, 1[, S])
     size = mantissa.detach().abs()
     if counts.exponent is not None:
         exponent = exponent + match(counts.exponent, dim)
@@ -59,7 +59,7 @@ def partition(weights: Weighing, counts: Counts, adj: Adjacency) -> Partition:
     if counts.exponent is None:
         over = weights.over(reference)
     else:
-        mantissa, apart = weights.apart(reference)
+        mantissa, apart = weights.over_frexp(reference)
         shift = match(counts.exponent, dim)
         over = mantissa * torch.exp2((apart + shift - _of_length(shift, reference)).clamp(max=_MOST))
     if not may_vanish(counts, adj):

@@ -12,9 +12,9 @@ from torch import Tensor
 
 from panconv.base.autodiff import is_differentiating
 from panconv.compute.series import Around, Series, Steps
-from panconv.compute.series_gradient import applied
+from panconv.compute.series_gradient import apply_series
 from panconv.compute.spmm import spmm
-from panconv.paths.family import Terms, aligned
+from panconv.paths.family import Terms, align
 
 _SIDE_BY_SIDE = 2**20  # values of several lengths of method 6 that go through a step at once: few enough for the caches
 
@@ -34,7 +34,7 @@ class Plan(NamedTuple):
     right_varies: bool
     low_memory: bool = False
 
-    def applied(self, x: Tensor) -> Tensor:
+    def apply(self, x: Tensor) -> Tensor:
         return self._as_one(x, transposed=False) if self._is_one_operation() else self._term_by_term(x)
 
     def adjoint(self, y: Tensor) -> Tensor:
@@ -73,7 +73,7 @@ class Plan(NamedTuple):
         if transposed and series.by_node:
             y = series.adjoint(flat, self.left, self.right)
         else:
-            y = applied(series, flat, Around(self.left, self.alone, *ends))
+            y = apply_series(series, flat, Around(self.left, self.alone, *ends))
         return y if x.dim() == 2 else y.view(x.shape)
 
     def _differentiable(
@@ -100,7 +100,7 @@ class Plan(NamedTuple):
     def _term_by_term(self, x: Tensor) -> Tensor:
         total: Tensor | None = None
         for left, term in zip(self.left, self._inner(x), strict=True):
-            total = _times(left, term) if total is None else torch.addcmul(total, aligned(left, term), term)
+            total = _times(left, term) if total is None else torch.addcmul(total, align(left, term), term)
         assert total is not None
         if self.outer is not None:
             total = _times(self.outer, total)
@@ -110,7 +110,7 @@ class Plan(NamedTuple):
         if self.right_varies:
             # Method 6: each length starts from an x of its own, so the recurrence cannot be shared.
             if self.family.steps is not None:
-                return _apart(self.family.steps, self._rights(), x)
+                return _terms_of_each(self.family.steps, self._rights(), x)
             return (self.family.term(n, _times(r, x)) for n, r in enumerate(self._rights()))
         return self.family.terms(x if self.right is None else _times(self.right, x))
 
@@ -121,13 +121,13 @@ class Plan(NamedTuple):
 
     def _adjoint_of_terms(self, scaled: list[Tensor]) -> Tensor:
         if self.right_varies:
-            return sum_of(map(_times, self._rights(), self._adjoint_apart(scaled)))
+            return sum_of(map(_times, self._rights(), self._adjoint_of_each(scaled)))
         total = self.family.adjoint(scaled)
         return total if self.right is None else _times(self.right, total)
 
-    def _adjoint_apart(self, v: list[Tensor]) -> Iterator[Tensor]:
+    def _adjoint_of_each(self, v: list[Tensor]) -> Iterator[Tensor]:
         if self.family.steps is not None:
-            return _adjoint_apart(self.family.steps, v)
+            return _adjoint_of_each(self.family.steps, v)
         nothing: list[Tensor | None] = [None] * len(v)
         return (self.family.adjoint([*nothing[:n], v[n]]) for n in range(len(v)))
 
@@ -153,7 +153,7 @@ class Plan(NamedTuple):
         return self.right.unbind(0)
 
 
-def _apart(steps: Steps, rights: Sequence[Tensor], x: Tensor) -> Iterator[Tensor]:
+def _terms_of_each(steps: Steps, rights: Sequence[Tensor], x: Tensor) -> Iterator[Tensor]:
     """G(n)(rightₙ ⊙ x) for n = 0 … L.
 
     That is L(L+1)/2 products. The lengths that a step still has before them stand side by side, so that each step is
@@ -171,8 +171,8 @@ def _apart(steps: Steps, rights: Sequence[Tensor], x: Tensor) -> Iterator[Tensor
                 block = block[:, 1:]
 
 
-def _adjoint_apart(steps: Steps, v: Sequence[Tensor]) -> Iterator[Tensor]:
-    """G(n)ᵀvₙ for n = 0 … L, as many lengths side by side as in `_apart`."""
+def _adjoint_of_each(steps: Steps, v: Sequence[Tensor]) -> Iterator[Tensor]:
+    """G(n)ᵀvₙ for n = 0 … L, as many lengths side by side as in `_terms_of_each`."""
     yield v[0]
     at_once = max(1, _SIDE_BY_SIDE // max(1, v[0].numel()))
     for start in range(1, len(v), at_once):
@@ -192,4 +192,4 @@ def sum_of(terms: Iterable[Tensor]) -> Tensor:
 
 
 def _times(factor: Tensor, x: Tensor) -> Tensor:
-    return aligned(factor, x) * x
+    return align(factor, x) * x

@@ -20,7 +20,7 @@ from panconv.met.scalings import (
     by_partition_roots,
     outnumbered,
     unscaled,
-    unscaled_apart,
+    unscaled_frexp,
 )
 from panconv.paths.family import WIDEST, Counts, PathFamily, Weighing
 from panconv.weights import PathWeights
@@ -28,7 +28,7 @@ from panconv.weights import PathWeights
 _SHARE = {"row": 1.0, "sym": 0.5, None: 0.0}  # of Z that stands on the left
 
 
-def planned(
+def make_plan(
     paths: PathFamily, weights: PathWeights, rule: Method, dtype: torch.dtype, low_memory: bool = False
 ) -> Plan:
     """The operator as it is applied to features of a dtype, in a wider one where that one does not hold it.
@@ -39,7 +39,7 @@ def planned(
     terms, weighing = paths.summands(weights)
     counts = terms.counts() if rule.divides or _grows(paths) else None
     if counts is not None and rule.divides and outnumbered(weighing, counts, rule.per_length is not None):
-        counts = counts.apart()
+        counts = counts.frexp()
     factors = _factors(paths, weighing, counts, rule, dtype)
     if factors.wide or (counts is not None and not counts.held_by(dtype)) or _edges_need_more(paths.adj, factors):
         dtype = torch.float64
@@ -59,7 +59,7 @@ def _factors(paths: PathFamily, weights: Weighing, counts: Counts | None, rule: 
     """What stands before and behind each G(n): a row of the table of methods."""
     adj = paths.adj
     if not rule.divides or counts is None:
-        return unscaled(weights) if counts is None or counts.exponent is None else unscaled_apart(weights, counts, adj)
+        return unscaled(weights) if counts is None or counts.exponent is None else unscaled_frexp(weights, counts, adj)
     undirected = adj.is_symmetric and not adj.is_signed
     if undirected and (weights.positive or rule.per_length):
         dtype = torch.float64  # to judge the roots by: no entry of what they scale is beyond 1
@@ -88,14 +88,14 @@ def _edges_need_more(adj: Adjacency, factors: Factors) -> bool:
     return adj.is_tracked and may_look() and factors.least() < 1 / WIDEST[torch.float32]
 
 
-def refused(error: UnscalableError, paths: PathFamily, weights: PathWeights, method: int) -> ValueError:
+def refusal(error: UnscalableError, paths: PathFamily, weights: PathWeights, method: int) -> ValueError:
     """What to say where a method refuses a graph: why, and which methods take it, tried one by one."""
     taking = []
     for other, rule in METHODS.items():
         try:
             check_paths(other, paths)
             check_compatible(other, weights)
-            planned(paths.on(rule.base), weights, rule, torch.float32)
+            make_plan(paths.on(rule.base), weights, rule, torch.float32)
         except ValueError:
             continue
         taking.append(str(other))

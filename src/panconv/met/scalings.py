@@ -32,9 +32,7 @@ class Factors(NamedTuple):
     left: Tensor  # (L+1, 1 or N[, S])
     outer: Tensor | None = None  # (N[, S])
     right: Tensor | None = None  # (N[, S]), or (L+1, N[, S]) for one per length
-    alone: Tensor | None = (
-        None  # (N[, S]): what a node that nothing reaches takes of its own features, beside outer = 0
-    )
+    alone: Tensor | None = None  # (N[, S]): what a node that nothing reaches takes of its own x, where outer is 0
     wide: bool = False  # whether the factors leave the range in which float32 is safe
 
     def least(self) -> float:
@@ -58,13 +56,13 @@ def unscaled(weights: Weighing) -> Factors:
     return Factors(w, wide=largest > WIDEST[torch.float32])
 
 
-def unscaled_apart(weights: Weighing, counts: Counts, adj: Adjacency) -> Factors:
+def unscaled_frexp(weights: Weighing, counts: Counts, adj: Adjacency) -> Factors:
     """Σₙ wₙ 2^eₙ · 2^−eₙ G(n): the same where a signed or directed base leaves float64, though wₙ G(n) does not."""
     _check_growth(weights, counts)
     assert counts.exponent is not None
     w = weights.exact().detach()
     largest = w.abs().argmax(0, keepdim=True)  # (1[, S])
-    mantissa, exponent = weights.apart(largest)  # (L+1, 1[, S])
+    mantissa, exponent = weights.over_frexp(largest)  # (L+1, 1[, S])
     top, of_top = torch.frexp(w.gather(0, largest).abs())
     exponent = exponent + of_top + match(counts.exponent, mantissa.dim())
     left = mantissa * top * torch.exp2(exponent.clamp(max=1023))

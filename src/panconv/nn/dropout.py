@@ -38,10 +38,10 @@ class Dropout(nn.Module):
         if not self.training or self.p == 0:
             return x
         if isinstance(x, SparseRows):
-            return x.with_values(F.dropout(x.value, self.p)) if self.keys is None else x.dropped(self.keys, self.p)
-        return F.dropout(x, self.p) if self.keys is None else self._dropped(x, self.keys)
+            return x.with_values(F.dropout(x.value, self.p)) if self.keys is None else x.drop(self.keys, self.p)
+        return F.dropout(x, self.p) if self.keys is None else self._drop(x, self.keys)
 
-    def _dropped(self, x: Tensor, keys: Tensor) -> Tensor:
+    def _drop(self, x: Tensor, keys: Tensor) -> Tensor:
         one = x.shape
         if keys.dim():  # (S,): x is shared by the trials, (N, F), or has their dimension already
             x = x.unsqueeze(1) if x.dim() == 2 else x
@@ -50,7 +50,7 @@ class Dropout(nn.Module):
         position = self._position  # once: another thread may replace it
         if position.numel() != one.numel() or position.device != x.device:
             position = self._position = random.position_hash(one.numel(), x.device)
-        return random.kept(x, position.reshape(one), keys, self.p, 1 / (1 - self.p))
+        return random.survivors(x, position.reshape(one), keys, self.p, 1 / (1 - self.p))
 
     def extra_repr(self) -> str:
         return f"p={self.p}"

@@ -82,7 +82,7 @@ class PANAttention(OnPaths):
 
     def forward(self, x: Tensor, edge_index: Any, edge_weight: Tensor | None = None) -> Tensor:
         """x through the layer, on an ``edge_index``, an `Adjacency`, or anything an `Adjacency` is made from."""
-        xW = self._transformed(x)
+        xW = self._transform(x)
         adj = self._prepared(edge_index, edge_weight, x.shape[0])
         M = self.met(adj)
         f = self._shares(xW)
@@ -91,9 +91,9 @@ class PANAttention(OnPaths):
 
     def length_weights(self, x: Tensor) -> Tensor:
         """fₙ(xᵢ), the share of each length at each node, (N, heads, L+1)."""
-        return self._shares(self._transformed(x))
+        return self._shares(self._transform(x))
 
-    def _transformed(self, x: Any) -> Tensor:
+    def _transform(self, x: Any) -> Tensor:
         x = self.lin.checked(x)
         if len(x.shape) != 2:
             raise ValueError(f"x must be (N, {self.in_channels}), a row per node, got shape {tuple(x.shape)}")

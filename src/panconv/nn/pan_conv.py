@@ -96,21 +96,21 @@ class PANConv(OnPaths):
         x = self.lin.checked(x)
         M = self.met(self._prepared(edge_index, edge_weight, x.shape[0]))
         if isinstance(x, SparseRows) or self.in_channels < 0 or self.lin.out_channels <= self.in_channels:
-            out = self._summed(M, self.lin(x))
+            out = self._weigh_then_sum(M, self.lin(x))
         else:
             if self.trials is not None and x.dim() == 2:
                 x = x.unsqueeze(1).expand(-1, self.trials, -1)
-            out = self._multiplied(M, x)
+            out = self._sum_then_weigh(M, x)
         return out if self.bias is None else out + self.bias.to(out.dtype)
 
-    def _summed(self, M: MET, xW: Tensor) -> Tensor:
+    def _weigh_then_sum(self, M: MET, xW: Tensor) -> Tensor:
         """M·(XW); with concat Σₙ Mₙ(XWₙ), where every length takes its own part of the one recurrence."""
         if not self.concat:
             return M.apply(xW)
         parts = xW.unflatten(-1, (self.L + 1, self.out_channels))
         return sum_of(term[..., n, :] for n, term in enumerate(M.terms(parts))).to(xW.dtype)
 
-    def _multiplied(self, M: MET, x: Tensor) -> Tensor:
+    def _sum_then_weigh(self, M: MET, x: Tensor) -> Tensor:
         """(MX)·W; with concat Σₙ (MₙX)·Wₙ."""
         if not self.concat:
             return self.lin(M.apply(x))

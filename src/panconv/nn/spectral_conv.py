@@ -78,7 +78,7 @@ class SpectralConv(OnPaths):
         check_similar(method)
         self.k, L, self.filter = checked_count(k, "k"), checked_length(L), filter
         check_paths(method, family_of(paths))
-        self.specify(L, method, _fixed(weights, L), paths)
+        self.specify(L, method, _fixed_weights(weights, L), paths)
         check_one_trial(self.weights)
         self.degree = checked_count(degree, "degree")
         self.lin = Linear(in_channels, checked_count(out_channels, "out_channels"))
@@ -125,7 +125,7 @@ class SpectralConv(OnPaths):
         return words + f", filter={self.filter!r}" + (f", degree={self.degree}" if self.filter == "polynomial" else "")
 
 
-def _fixed(weights: object, L: int) -> PathWeights:
+def _fixed_weights(weights: object, L: int) -> PathWeights:
     """The weights, ones where none are given, if nobody trains them."""
     fixed = weights_from([1.0] * (L + 1) if weights is None else weights, L)
     if any(p.requires_grad for p in fixed.parameters()):

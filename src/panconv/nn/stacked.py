@@ -50,9 +50,8 @@ class Stacked(nn.Module):
             raise TypeError(f"make must return a torch.nn.Module, got {kind_of(base)}: write lambda: Module(…)")
         self._names = [name for name, _ in base.named_parameters()]
         self._decays = [name.startswith(decay) for name in self._names]
-        self.stack = nn.ParameterList(
-            torch.stack([p.detach() for _ in range(trials)]) for p in base.parameters()
-        )  # (S, …) each
+        each = (torch.stack([p.detach()] * trials) for p in base.parameters())  # (S, …)
+        self.stack = nn.ParameterList(each)
         self._held = [base]  # in a list: its own parameters are not ours
         self._dropouts = [module for module in base.modules() if isinstance(module, Dropout)]
         self._keys: Tensor | None = None  # (S, number of dropouts)

@@ -34,7 +34,7 @@ class Weighing(Protocol):
 
     def over(self, reference: Tensor) -> Tensor: ...
 
-    def apart(self, reference: Tensor) -> tuple[Tensor, Tensor]: ...
+    def over_frexp(self, reference: Tensor) -> tuple[Tensor, Tensor]: ...
 
 
 class Terms(Protocol):
@@ -148,7 +148,7 @@ class Counts(NamedTuple):
         log = self.value.where(self.arrive, 1).log().where(self.arrive, -torch.inf)
         return log if self.exponent is None else log + math.log(2) * self.exponent
 
-    def apart(self) -> Counts:
+    def frexp(self) -> Counts:
         """The same with mantissa and exponent, as terms that are scaled take it: powers of 2 round nothing."""
         if self.exponent is not None:
             return self
@@ -159,7 +159,7 @@ class Counts(NamedTuple):
 def counts_of(B: Tensor, ratio: Tensor | None = None, span: float | None = None) -> Counts:
     """The counts from B (L + 1, N), float64, which holds them."""
     counts = Counts(B, None, ratio, span_of(B) if span is None else span)
-    return counts if counts.held_by(torch.float64) else counts.apart()
+    return counts if counts.held_by(torch.float64) else counts.frexp()
 
 
 def span_of(B: Tensor) -> float:
@@ -171,7 +171,7 @@ def span_of(B: Tensor) -> float:
     return widest if math.isfinite(widest) else math.inf
 
 
-def aligned(factor: Tensor, x: Tensor) -> Tensor:
+def align(factor: Tensor, x: Tensor) -> Tensor:
     """A factor (N or 1[, S]) with dimensions of 1 behind it, to multiply x (N[, S], …)."""
     return factor.reshape(*factor.shape, *[1] * (x.dim() - factor.dim()))
 

@@ -25,8 +25,8 @@ from panconv.weights import PathWeights
 
 _SAMPLE = 256  # receivers from which the size of the result is estimated
 _BLOCK = 2**21  # extensions of paths that are held at once
-_BYTES_AN_EXTENSION = 64  # node, value, key, and what sorting them takes; a node per step comes on top
-_BYTES_AN_ENTRY = 40  # column and value, twice while blocks are joined, and the copy in x's dtype
+_BYTES_PER_EXTENSION = 64  # node, value, key, and what sorting them takes; a node per step comes on top
+_BYTES_PER_ENTRY = 40  # column and value, twice while blocks are joined, and the copy in x's dtype
 _SHARE_OF_MEMORY = 0.75
 
 
@@ -115,7 +115,7 @@ class FormedPaths(PathFamily):
                 sizes.append(sizes[-1])
                 continue
             self._check_products(part)
-            matrix, size = _joined(part, N, self.adj)
+            matrix, size = _join(part, N, self.adj)
             G.append(matrix)
             sizes.append(size)
             part.clear()
@@ -147,9 +147,9 @@ class FormedPaths(PathFamily):
         if limit is None:
             limit = int(_SHARE_OF_MEMORY * free_bytes(self.adj.device))
         signs = 8 if self.adj.is_signed else 0  # the same value without its sign
-        each = (_BYTES_AN_ENTRY + signs) * (1 if self.adj.is_symmetric else 2)
+        each = (_BYTES_PER_ENTRY + signs) * (1 if self.adj.is_symmetric else 2)
         at_once = max(min(_BLOCK, float(walks.sum())), float(walks.max())) if N else 0.0
-        block = at_once * (_BYTES_AN_EXTENSION + 2 * signs + (0 if self.merges else 8 * self.L))
+        block = at_once * (_BYTES_PER_EXTENSION + 2 * signs + (0 if self.merges else 8 * self.L))
         if block <= limit:
             spread = torch.linspace(0, N - 1, min(N, _SAMPLE), device=self.adj.device).long().unique()
             sizes = torch.zeros(len(spread), dtype=torch.float64, device=self.adj.device)
@@ -204,16 +204,16 @@ class FormedTerms:
     def scaled(self) -> FormedTerms:
         """The twin 2^−exponent G(n), whose rows sum to 1 or so, signs aside."""
         if self._scaled is None:
-            exponent = self._counts.apart().exponent
+            exponent = self._counts.frexp().exponent
             assert exponent is not None
             # Kept, and so for any mode: what is made at inference must serve training later.
             with torch.inference_mode(False), torch.set_grad_enabled(torch.is_grad_enabled() and self.adj.is_tracked):
-                scaled = [_row_scaled(G, e) for G, e in zip(self.G, exponent[1:], strict=True)]
+                scaled = [_scale_rows(G, e) for G, e in zip(self.G, exponent[1:], strict=True)]
             self._scaled = FormedTerms(self.adj, scaled, self._counts)
         return self._scaled
 
 
-def extended(edges: CSR, last: Tensor) -> tuple[Tensor, Tensor]:
+def extend(edges: CSR, last: Tensor) -> tuple[Tensor, Tensor]:
     """Every step on from where paths stand: which path, and along which edge."""
     degree = edges.crow.diff()[last].long()
     path = torch.repeat_interleave(torch.arange(len(last), device=last.device), degree)
@@ -221,7 +221,7 @@ def extended(edges: CSR, last: Tensor) -> tuple[Tensor, Tensor]:
     return path, first + torch.arange(len(path), device=last.device)
 
 
-def merged(row: Tensor, col: Tensor, value: Tensor, N: int) -> Entries:
+def merge(row: Tensor, col: Tensor, value: Tensor, N: int) -> Entries:
     """Paths between the same two nodes as one entry, in the order of row, column."""
     key, entry = torch.unique(row * N + col, return_inverse=True)
     total = value.new_zeros(len(key), *value.shape[1:]).index_add(0, entry, value)
@@ -263,7 +263,7 @@ def _blocks(walks: Tensor) -> Iterator[tuple[int, int]]:
     return pairwise([0, *changes.tolist(), len(walks)] if len(walks) else [])
 
 
-def _joined(parts: list[Entries], N: int, adj: Adjacency) -> tuple[Adjacency, Tensor]:
+def _join(parts: list[Entries], N: int, adj: Adjacency) -> tuple[Adjacency, Tensor]:
     """The matrix whose rows came in blocks, symmetric to rounding where the graph is, and its entries without signs."""
     nothing = torch.empty(0, device=adj.device)
     row, col, value = (torch.cat(part) for part in zip(*parts, strict=True)) if parts else (nothing.long(),) * 3
@@ -274,7 +274,7 @@ def _joined(parts: list[Entries], N: int, adj: Adjacency) -> tuple[Adjacency, Te
     return Adjacency(crow, col, value, transposed=None if adj.is_symmetric else order_by_column(crow, col, N)), size
 
 
-def _row_scaled(G: Adjacency, exponent: Tensor) -> Adjacency:
+def _scale_rows(G: Adjacency, exponent: Tensor) -> Adjacency:
     a, _ = G.operands(torch.float64)
     value = a.value * torch.exp2(-exponent)[G.row]
     return Adjacency(G.crow, G.col, value, transposed=order_by_column(G.crow, G.col, G.num_nodes))

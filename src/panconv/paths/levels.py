@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from panconv.graph import Adjacency
-from panconv.paths.family import Counts, Terms, aligned, counts_of, identity
+from panconv.paths.family import Counts, Terms, align, counts_of, identity
 
 _MOST_LEVELS = 2048
 _ROUNDING = 4 * torch.finfo(torch.float64).eps  # lengths that differ by less than this share per step are the same
@@ -123,13 +123,13 @@ class _ScaledLevels:
 
     def __init__(self, levels: Levels) -> None:
         self.adj, self.num_nodes, self._of = levels.adj, levels.num_nodes, levels
-        exponent = levels.counts().apart().exponent
+        exponent = levels.counts().frexp().exponent
         assert exponent is not None
         self._inverse = torch.exp2(-exponent)  # (K, N)
 
     def terms(self, x: Tensor) -> Iterator[Tensor]:
         scaled = zip(self._inverse, self._of.terms(x.double()), strict=True)
-        return ((aligned(d, term) * term).to(x.dtype) for d, term in scaled)
+        return ((align(d, term) * term).to(x.dtype) for d, term in scaled)
 
     def term(self, n: int, x: Tensor) -> Tensor:
         return list(self.terms(x))[n]
@@ -137,7 +137,7 @@ class _ScaledLevels:
     def adjoint(self, v: Sequence[Tensor | None]) -> Tensor:
         like = v[-1]
         assert like is not None
-        scaled = [None if term is None else aligned(d, term) * term for d, term in zip(self._inverse, v, strict=False)]
+        scaled = [None if term is None else align(d, term) * term for d, term in zip(self._inverse, v, strict=False)]
         return self._of.adjoint(scaled).to(like.dtype)
 
     def matrices(self, dtype: torch.dtype) -> Iterator[Tensor]:

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from panconv.graph.csr import CSR
-from panconv.paths.formed import Entries, FormedPaths, extended, merged
+from panconv.paths.formed import Entries, FormedPaths, extend, merge
 
 
 class SelfAvoidingPaths(FormedPaths):
@@ -43,7 +43,7 @@ class SelfAvoidingPaths(FormedPaths):
             if not len(row):  # all paths have ended
                 yield row, row, value
                 continue
-            path, edge = extended(edges, visited[-1])
+            path, edge = extend(edges, visited[-1])
             node = edges.col[edge]
             free = torch.ones_like(node, dtype=torch.bool)
             for before in visited:
@@ -51,4 +51,4 @@ class SelfAvoidingPaths(FormedPaths):
             path, edge, node = path[free], edge[free], node[free]
             row, value = row[path], value[path] * edges.value[edge]
             visited = [*(before[path] for before in visited), node]
-            yield merged(row, node, value, N)
+            yield merge(row, node, value, N)

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from panconv.graph.csr import CSR
-from panconv.paths.formed import Entries, FormedPaths, extended, merged
+from panconv.paths.formed import Entries, FormedPaths, extend, merge
 
 _TABLE = 2**26  # pairs of receiver and sender of which a table says whether a path was found
 
@@ -49,8 +49,8 @@ class ShortestPaths(FormedPaths):
                 continue
             if table.numel():
                 table[found] = True
-            path, edge = extended(edges, col)
-            row, col, value = merged(row[path], edges.col[edge], value[path] * edges.value[edge], N)
+            path, edge = extend(edges, col)
+            row, col, value = merge(row[path], edges.col[edge], value[path] * edges.value[edge], N)
             key = row * N + col
             new = ~table[key] if table.numel() else ~torch.isin(key, found, assume_unique=True)
             row, col, value = row[new], col[new], value[new]

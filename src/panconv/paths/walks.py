@@ -118,7 +118,7 @@ class Walks(Recurrence, PathFamily):
         return self.adj.cached(("walks", self.L), self._count)
 
     def scaled(self) -> ScaledWalks:
-        return ScaledWalks(self, self.counts().apart())
+        return ScaledWalks(self, self.counts().frexp())
 
     def mean_along(self, share: Tensor, quantity: Tensor) -> Tensor:
         """The mean over all walks to i of a sum along their edges, (N,) or (N, S), float64.
@@ -130,7 +130,7 @@ class Walks(Recurrence, PathFamily):
             quantity: q of each stored edge, (nnz,) float64.
         """
         m = torch.zeros(self.num_nodes, dtype=torch.float64, device=self.adj.device)
-        total, scaled, mantissa = torch.zeros_like(share[0]), self.scaled(), self.counts().apart().value
+        total, scaled, mantissa = torch.zeros_like(share[0]), self.scaled(), self.counts().frexp().value
         for n in range(1, self.L + 1):
             p, p_t = scaled.step(n, torch.float64, mantissa)
             m = spmm(p, p_t, m) + torch.zeros_like(m).index_add(0, self.adj.row, p.value * quantity)
@@ -153,7 +153,7 @@ class Walks(Recurrence, PathFamily):
             span = math.exp(min(self.L * (growth - decay), 700.0))
         if span <= WIDEST[torch.float64]:
             return counts_of(D, span=span)
-        apart = list(self._counts_apart(ones))
+        apart = list(self._counts_frexp(ones))
         value, exponent = (torch.stack([pair[i] for pair in apart]) for i in range(2))
         return Counts(value, exponent, None, math.inf)
 
@@ -165,14 +165,14 @@ class Walks(Recurrence, PathFamily):
             terms = torch.stack(list(self.terms(ones)))
         return counts._replace(ratio=terms / counts.value.where(counts.arrive, 1))
 
-    def _counts_apart(self, ones: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
+    def _counts_frexp(self, ones: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
         """D_n = Σⱼ Aᵢⱼ D_{n−1}(j) by mantissa and exponent, each row in units of its largest term.
 
         An edge of weight 0 sends nothing, but what it would send is its gradient. Where nothing else arrives, the unit
         is that of what would, were such edges to weigh 1.
         """
         (a, _), row = self.adj.operands(torch.float64), self.adj.row
-        weight, size, weighs = *_apart(a.value), a.value.detach() > 0
+        weight, size, weighs = *_frexp(a.value), a.value.detach() > 0
         value, exponent = ones, torch.zeros_like(ones)  # −∞ where nothing arrives, nor would
         yield value, exponent
         for _ in range(self.L):
@@ -215,14 +215,14 @@ class ScaledWalks(Recurrence):
         row = self.adj.row if a is both[0] else a.row()
         receiver, sender = (a.col, row) if transposed else (row, a.col)
         now = self._exponent[n].masked_fill(self._exponent[n] == -torch.inf, 0)
-        weight, size = _apart(a.value)
+        weight, size = _frexp(a.value)
         value = weight * _power(size + (self._exponent[n - 1][sender] - now[receiver]))
         if mantissa is not None:
             value = value * mantissa[n - 1][sender] / mantissa[n].where(mantissa[n] > 0, 1)[receiver]
         return a._replace(value=value.to(dtype))
 
 
-def _apart(value: Tensor) -> tuple[Tensor, Tensor]:
+def _frexp(value: Tensor) -> tuple[Tensor, Tensor]:
     """A mantissa and an exponent of 2 for each value."""
     size = torch.frexp(value.detach())[1].double()
     return value * torch.exp2(-size), size

@@ -61,11 +61,11 @@ def eigs(M: Operator | Tensor, k: int) -> Eigenpairs:
     with torch.no_grad():
         similar = _similar(M)
         if similar is None:
-            return _signed(*_real_if_real(*leading(M, k, symmetric=False)))
+            return _with_fixed_signs(*_real_if_real(*leading(M, k, symmetric=False)))
         S, log_Z = similar
         values, phi = leading(S, k, symmetric=True)
         vectors = phi * torch.exp(-0.5 * log_Z.double()).unsqueeze(1)
-        return _signed(values, vectors / vectors.norm(dim=0))
+        return _with_fixed_signs(values, vectors / vectors.norm(dim=0))
 
 
 def leading(M: Operator, k: int, symmetric: bool) -> tuple[Tensor, Tensor]:
@@ -113,17 +113,17 @@ def _by_component(M: Operator, k: int, symmetric: bool) -> Iterator[tuple[Tensor
         now = ((size > low) & (size <= high)).nonzero().ravel()
         for part in now.split(max(1, _ENTRIES // high**2)) if len(now) else ():
             chosen = torch.zeros_like(size, dtype=torch.bool).index_fill(0, part, True)
-            yield _together(M, k, component, chosen, high, symmetric)
+            yield _solve_dense(M, k, component, chosen, high, symmetric)
     for c in (size > limit).nonzero().ravel().tolist():
         nodes = (component == c).nonzero().ravel()
         if k > nodes.numel() // 4:
             only = torch.arange(size.numel(), device=device) == c
-            yield _together(M, k, component, only, nodes.numel(), symmetric)
+            yield _solve_dense(M, k, component, only, nodes.numel(), symmetric)
         else:
-            yield _alone(M, k, nodes, symmetric)
+            yield _solve_component(M, k, nodes, symmetric)
 
 
-def _together(
+def _solve_dense(
     M: Operator, k: int, component: Tensor, chosen: Tensor, width: int, symmetric: bool
 ) -> tuple[Tensor, Tensor]:
     """All chosen components, of at most `width` nodes, as one batch of dense matrices."""
@@ -141,7 +141,7 @@ def _together(
         dense[batch, place, first:last] = (M @ probe)[nodes]
     if not bool(dense.isfinite().all()):
         raise ValueError("M must be finite, but its products with unit vectors hold nan or inf: mend its entries")
-    exponent = _far_from_1(float(dense.abs().max()))
+    exponent = _exponent_to_remove(float(dense.abs().max()))
     dense = _times_power(dense, -exponent)
     absent = torch.ones_like(dense[:, 0], dtype=torch.bool)
     absent[batch, place] = False
@@ -155,8 +155,8 @@ def _together(
     return _times_power(values.flatten()[order], exponent), vectors
 
 
-def _far_from_1(size: float) -> int:
-    """The exponent of 2 to take out of numbers of a size, so that their squares and theirs again stay in range."""
+def _exponent_to_remove(size: float) -> int:
+    """The exponent of 2 to take out of numbers of a size: the squares of their squares are to stay in range."""
     return math.frexp(size)[1] if size and not 1e-60 < size < 1e60 else 0
 
 
@@ -165,7 +165,7 @@ def _times_power(values: Tensor, exponent: int) -> Tensor:
     return values * 2.0 ** (exponent // 2) * 2.0 ** (exponent - exponent // 2) if exponent else values
 
 
-def _alone(M: Operator, k: int, nodes: Tensor, symmetric: bool) -> tuple[Tensor, Tensor]:
+def _solve_component(M: Operator, k: int, nodes: Tensor, symmetric: bool) -> tuple[Tensor, Tensor]:
     """One component by ARPACK, the products on M's device."""
     n, whole = nodes.numel(), torch.zeros(M.shape[0], dtype=torch.float64, device=nodes.device)
 
@@ -178,8 +178,8 @@ def _alone(M: Operator, k: int, nodes: Tensor, symmetric: bool) -> tuple[Tensor,
         return real(v.real) + 1j * real(v.imag) if np.iscomplexobj(v) else real(v)
 
     exponent, start = 0, uniform(keys(torch.zeros((), dtype=torch.long)), (n,)).double().numpy() - 0.5
-    exponent = _far_from_1(float(abs(real(start)).max()))
-    values, local = _none_missed(product, *_arpack(product, n, k, start, symmetric), start, symmetric)
+    exponent = _exponent_to_remove(float(abs(real(start)).max()))
+    values, local = _with_missed(product, *_arpack(product, n, k, start, symmetric), start, symmetric)
     vectors = torch.zeros(M.shape[0], k, dtype=torch.from_numpy(local).dtype, device=nodes.device)
     vectors[nodes] = torch.from_numpy(np.ascontiguousarray(local)).to(nodes.device)
     return _times_power(torch.from_numpy(values).to(nodes.device), exponent), vectors
@@ -193,17 +193,17 @@ def _arpack(product: Any, n: int, k: int, start: np.ndarray, symmetric: bool) ->
     for turn in range(_STARTS):
         try:
             values, vectors = solver(operator, k, which=which, v0=np.roll(start, 7 * turn), maxiter=_RESTARTS)
-            return _falling(values, vectors, k)
+            return _in_falling_order(values, vectors, k)
         except sla.ArpackNoConvergence as error:  # noqa: PERF203 (another start would not do better)
             reason = str(error).splitlines()[0]
             break
         except sla.ArpackError as error:
             reason = str(error).splitlines()[0]
     values, vectors = _dense(product, n, k, symmetric, reason)
-    return _falling(values, vectors, k)
+    return _in_falling_order(values, vectors, k)
 
 
-def _falling(values: np.ndarray, vectors: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+def _in_falling_order(values: np.ndarray, vectors: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     """The k of largest real part, that first."""
     order = np.argsort(-values.real, kind="stable")[:k]
     return values[order].copy(), vectors[:, order].copy()
@@ -218,7 +218,7 @@ def _dense(product: Any, n: int, k: int, symmetric: bool, reason: str) -> tuple[
     return np.linalg.eigh((columns + columns.T.conj()) / 2) if symmetric else np.linalg.eig(columns)
 
 
-def _none_missed(
+def _with_missed(
     product: Any, values: np.ndarray, vectors: np.ndarray, start: np.ndarray, symmetric: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     """The k leading eigenpairs, after those that are known were moved out of the way and nothing larger was left.
@@ -248,11 +248,11 @@ def _none_missed(
         Q = left[:, size > 1e-9]
     small = Q.T @ np.stack([product(column) for column in Q.T], axis=1)
     found, inner = np.linalg.eigh((small + small.T) / 2) if symmetric else np.linalg.eig(small)
-    found, inner = _falling(found, inner, k)
+    found, inner = _in_falling_order(found, inner, k)
     states = Q @ inner
     off = max(np.linalg.norm(product(v) - value * v) for value, v in zip(found, states.T, strict=True))
     # Where eigenvectors fall together, as they may on a directed graph, an orthogonal basis of them is rounding.
-    return (found, states) if symmetric or off <= 1e-8 * span else _falling(first, vectors, k)
+    return (found, states) if symmetric or off <= 1e-8 * span else _in_falling_order(first, vectors, k)
 
 
 def _by_real_part(values: Tensor) -> Tensor:
@@ -275,7 +275,7 @@ def _real_if_real(values: Tensor, vectors: Tensor) -> tuple[Tensor, Tensor]:
     return values.real, vectors / vectors.norm(dim=0)
 
 
-def _signed(values: Tensor, vectors: Tensor) -> Eigenpairs:
+def _with_fixed_signs(values: Tensor, vectors: Tensor) -> Eigenpairs:
     if not vectors.is_complex():
         size = vectors.abs()
         first = (size >= (1 - 1e-6) * size.amax(0)).long().argmax(0, keepdim=True)

@@ -62,15 +62,15 @@ def lanczos(M: Operator | Tensor, x: Tensor, steps: int) -> Lanczos:
         raise ValueError(f"steps must be an integer from 1 to the number of nodes, {N}, got {shown(steps)}")
     start = x.unsqueeze(1) if x.dim() == 1 else x
     basis, alphas, betas = _Basis(count), [], []
-    q, _ = _normalized(start.T, torch.zeros_like(start[0]))  # (B, N)
+    q, _ = _normalize(start.T, torch.zeros_like(start[0]))  # (B, N)
     scale = torch.zeros_like(start[0])
     for step in range(count):
         basis.append(q)
         w = (M @ q.T.reshape(x.shape)).reshape(start.shape).T
-        scale = torch.maximum(scale, _normalized(w.detach(), torch.zeros_like(scale))[1])
+        scale = torch.maximum(scale, _normalize(w.detach(), torch.zeros_like(scale))[1])
         alphas.append((q * w).sum(1))
         if step + 1 < count:
-            q, beta = _normalized(basis.orthogonal(basis.orthogonal(w)), 1e3 * torch.finfo(x.dtype).eps * scale)
+            q, beta = _normalize(basis.orthogonal(basis.orthogonal(w)), 1e3 * torch.finfo(x.dtype).eps * scale)
             betas.append(beta)
     Q = basis.rows().permute(2, 1, 0).reshape(N, count, *x.shape[1:])
     alpha, beta = torch.stack(alphas), torch.stack(betas) if betas else x.new_zeros(0, start.size(1))
@@ -111,7 +111,7 @@ def _check_start(x: Tensor, N: int) -> None:
         raise ValueError("x must be finite and not 0 throughout: no space grows from such a start")
 
 
-def _normalized(w: Tensor, least: Tensor) -> tuple[Tensor, Tensor]:
+def _normalize(w: Tensor, least: Tensor) -> tuple[Tensor, Tensor]:
     """w / ‖w‖ and ‖w‖ for w (B, N), both 0 where ‖w‖ is at most `least`; no gradient ever divides by 0."""
     largest = w.detach().abs().amax(1)
     unit = torch.exp2(largest.where(largest > 0, 1).log2().round())  # squares of w itself may leave the range

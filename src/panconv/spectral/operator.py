@@ -100,7 +100,7 @@ def as_operator(M: Any, dtype: torch.dtype) -> Operator:
         raise TypeError(f"M must be a square matrix, got shape {tuple(M.shape)}")
     check_real(M, "M")
     check_values(M, "M")
-    wide = _symmetrised(M.to(dtype), torch.finfo(M.dtype).eps if M.is_floating_point() else 0.0)
+    wide = _symmetrise(M.to(dtype), torch.finfo(M.dtype).eps if M.is_floating_point() else 0.0)
     return Matrix(wide if wide.layout == torch.strided else wide.to_sparse_csr())
 
 
@@ -114,7 +114,7 @@ def check_symmetric(M: Operator) -> None:
         )
 
 
-def _symmetrised(M: Tensor, eps: float) -> Tensor:
+def _symmetrise(M: Tensor, eps: float) -> Tensor:
     """The matrix itself; the mean of M and Mᵀ where they differ by no more than the rounding of its entries."""
     M = M if M.layout == torch.strided else M.to_sparse_coo().coalesce()
     other = M.t()

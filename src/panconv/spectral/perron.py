@@ -110,9 +110,9 @@ def _states(adj: Adjacency) -> tuple[Tensor, Tensor]:
     def step(x: Tensor) -> Tensor:
         return spmm(a, a, x) / scale
 
-    vector, value = _leading(step, space, ~alone, int(size.max()))
+    vector, value = _leading_eigenpairs(step, space, ~alone, int(size.max()))
     value = (value[group] * scale).where(~alone, sums)
-    return _polished(adj, vector.abs().where(~alone, 1.0), value), value
+    return _polish(adj, vector.abs().where(~alone, 1.0), value), value
 
 
 class Segments:
@@ -129,12 +129,12 @@ class Segments:
         """(C,) of x (N,)."""
         return self.sums(x * x).sqrt()
 
-    def combined(self, Q: Tensor, h: Tensor) -> Tensor:
+    def combine(self, Q: Tensor, h: Tensor) -> Tensor:
         """Σⱼ Q[:, j] hⱼ with the coefficients (C, m) of each node's segment: (N,)."""
         return (Q * h[self.segment]).sum(1)
 
 
-def _leading(step: Any, space: Segments, used: Tensor, largest: int) -> tuple[Tensor, Tensor]:
+def _leading_eigenpairs(step: Any, space: Segments, used: Tensor, largest: int) -> tuple[Tensor, Tensor]:
     """The leading eigenvector (N,) and eigenvalue (C,) of each segment, by thick-restart Lanczos.
 
     The projected matrix T = QᵀAQ is taken from the very coefficients of the orthogonalisation, so that a restart
@@ -152,20 +152,20 @@ def _leading(step: Any, space: Segments, used: Tensor, largest: int) -> tuple[Te
             Q[:, j] = q
             w = step(q)
             h = space.sums(Q[:, : j + 1] * w[:, None])
-            w = w - space.combined(Q[:, : j + 1], h)
+            w = w - space.combine(Q[:, : j + 1], h)
             more = space.sums(Q[:, : j + 1] * w[:, None])
-            w, h = w - space.combined(Q[:, : j + 1], more), h + more
+            w, h = w - space.combine(Q[:, : j + 1], more), h + more
             empty = space.sums(q * q) < 0.5
             T[:, : j + 1, j] = T[:, j, : j + 1] = h.masked_fill(empty[:, None], 0)
             T[:, j, j] = torch.where(empty, -2.0, h[:, j])
             norm = space.norms(w)
             q = (w / norm[space.segment]).where((norm > _BREAKDOWN)[space.segment], 0.0)
         values, vectors = torch.linalg.eigh(T)
-        vector, value = space.combined(Q, vectors[:, :, -1]), values[:, -1]
+        vector, value = space.combine(Q, vectors[:, :, -1]), values[:, -1]
         error = space.norms((step(vector) - value[space.segment] * vector).where(used, 0.0))
         if bool((error <= _RESIDUAL * value.abs()).all()):
             return vector, value
-        Q[:, :kept] = torch.stack([space.combined(Q, vectors[:, :, i]) for i in range(m - kept, m)], 1)
+        Q[:, :kept] = torch.stack([space.combine(Q, vectors[:, :, i]) for i in range(m - kept, m)], 1)
         Q[:, kept:] = 0
         T = torch.diag_embed(torch.cat([values[:, m - kept :], T.new_zeros(space.count, m - kept)], 1))
         first = kept
@@ -176,7 +176,7 @@ def _leading(step: Any, space: Segments, used: Tensor, largest: int) -> tuple[Te
     return vector, value
 
 
-def _polished(adj: Adjacency, vector: Tensor, value: Tensor) -> Tensor:
+def _polish(adj: Adjacency, vector: Tensor, value: Tensor) -> Tensor:
     """log ψ, of norm 1 on each component, by the sweeps of `log_perron`."""
     a, _ = adj.operands(torch.float64)
     largest = torch.zeros_like(vector).scatter_reduce(0, adj.components, vector, "amax")

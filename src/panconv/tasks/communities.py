@@ -75,8 +75,10 @@ def diffusion_map(adj: Adjacency, k: int, walk: str, steps: int) -> Tensor:
             "the graph must be undirected for communities, got a directed one: add the reverse edges "
             "(torch_geometric.utils.to_undirected)"
         )
-    S = _symmetrised(of.transition.operands(torch.float64), largest_component(adj))
-    values, vectors = adj.cached(("leading", walk, k), lambda: _leading(S, k))  # the same for every seed and every t
+    S = _symmetrise(of.transition.operands(torch.float64), largest_component(adj))
+    values, vectors = adj.cached(
+        ("leading", walk, k), lambda: _leading_eigenpairs(S, k)
+    )  # the same for every seed and every t
     x = vectors * values**steps
     size = np.linalg.norm(x, axis=1, keepdims=True)
     far = size[:, 0] <= _NOISE * size.max()
@@ -145,7 +147,7 @@ def nmi(a: Tensor, b: Tensor) -> float:
     return float(normalized_mutual_info_score(a.cpu().numpy(), b.cpu().numpy()))
 
 
-def _symmetrised(transition: tuple[CSR, CSR], nodes: Tensor) -> sp.csr_matrix:
+def _symmetrise(transition: tuple[CSR, CSR], nodes: Tensor) -> sp.csr_matrix:
     """S on the nodes: Sᵢⱼ = √(PᵢⱼPⱼᵢ), which needs no π, however small it is."""
     (p, p_t), N = transition, transition[0].crow.numel() - 1
     value = (p.value * p_t.value).sqrt()
@@ -154,7 +156,7 @@ def _symmetrised(transition: tuple[CSR, CSR], nodes: Tensor) -> sp.csr_matrix:
     return sp.csr_matrix(tuple(parts), shape=(N, N))[keep][:, keep]
 
 
-def _leading(S: sp.csr_matrix, k: int) -> tuple[np.ndarray, np.ndarray]:
+def _leading_eigenpairs(S: sp.csr_matrix, k: int) -> tuple[np.ndarray, np.ndarray]:
     """The k largest eigenvalues, falling, every copy of one that repeats, and their vectors (n, k)."""
     crow, col = (torch.from_numpy(part.astype(np.int64)) for part in (S.indptr, S.indices))
     matrix = torch.sparse_csr_tensor(crow, col, torch.from_numpy(S.data), S.shape, check_invariants=False)

@@ -58,7 +58,7 @@ def split_links(graph: Any, fraction: float = 0.1, seed: int = 0, num_nodes: int
     shuffled = links[_distinct(links.numel(), links.numel(), keys(origin, 0))]
     kept = _pair(shuffled[K:].sort().values)
     left = torch.cat([kept, kept.flip(0), edge_index[:, loop]], 1)
-    return LinkSplit(left, _pair(shuffled[:K]), _pair(_missing(links, _distinct(K, others, keys(origin, 1)))), N)
+    return LinkSplit(left, _pair(shuffled[:K]), _pair(_nth_missing(links, _distinct(K, others, keys(origin, 1)))), N)
 
 
 def _number(pair: Tensor) -> Tensor:
@@ -75,7 +75,7 @@ def _pair(number: Tensor) -> Tensor:
     return torch.stack([number - high * (high - 1) // 2, high])
 
 
-def _missing(links: Tensor, rank: Tensor) -> Tensor:
+def _nth_missing(links: Tensor, rank: Tensor) -> Tensor:
     """The rank-th whole number that is not in the sorted list."""
     before = links - torch.arange(links.numel(), device=links.device)  # how many are missing before each link
     return rank + torch.searchsorted(before, rank, right=True)

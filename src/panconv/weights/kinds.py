@@ -51,7 +51,7 @@ class PathWeights(nn.Module):
         largest = _at(w.detach(), reference).abs()
         return (_beside(w, reference) / largest.where(largest > 0, 1)).clamp(-math.exp(MOST), math.exp(MOST))
 
-    def apart(self, reference: Tensor) -> tuple[Tensor, Tensor]:
+    def over_frexp(self, reference: Tensor) -> tuple[Tensor, Tensor]:
         """What `over` is, without a bound, as a mantissa near 1 and a power of 2: wₙ/|w_r| = mantissa · 2^exponent."""
         w = self.exact()
         exponent = torch.frexp(w.detach())[1].double()
@@ -95,7 +95,7 @@ class Exponential:
     def over(self, reference: Tensor) -> Tensor:
         return self.log_over(reference).clamp(max=MOST).exp()
 
-    def apart(self, reference: Tensor) -> tuple[Tensor, Tensor]:
+    def over_frexp(self, reference: Tensor) -> tuple[Tensor, Tensor]:
         log = self.log_over(reference)
         exponent = (log.detach() / LOG_2).round().clamp(-1e15, 1e15)
         return (log - LOG_2 * exponent).clamp(max=1).exp(), exponent

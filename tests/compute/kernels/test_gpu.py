@@ -131,8 +131,8 @@ def test_gradients_of_edge_values(monkeypatch):
     monkeypatch.setattr(dots, "WIDEST", 4)
     for K in (1, 6):
         g, x = (torch.randn(adj.num_nodes, K, dtype=torch.float64, device=DEVICE) for _ in range(2))
-        close(dots.sampled(crow, col, g, x), (g[adj.row] * x[col.long()]).sum(-1))
-        close(plain.sampled(crow, col, g, x), (g[adj.row] * x[col.long()]).sum(-1))
+        close(dots.entry_dots(crow, col, g, x), (g[adj.row] * x[col.long()]).sum(-1))
+        close(plain.entry_dots(crow, col, g, x), (g[adj.row] * x[col.long()]).sum(-1))
     value = value.clone().requires_grad_()
     a_t = adj.operands(torch.float64)[1]
     y = spmm(CSR(crow, col, value), a_t, x)
@@ -243,4 +243,4 @@ def test_a_large_graph_with_hubs_against_float64(dtype, F, monkeypatch):
         expected = torch.cat(
             [(g[r] * x[c]).sum(-1) for r, c in zip(adj.row.split(9999), adj.col.split(9999), strict=True)]
         )
-        torch.testing.assert_close(dots.sampled(adj.crow, adj.col, g, x), expected, rtol=1e-4, atol=1e-5)
+        torch.testing.assert_close(dots.entry_dots(adj.crow, adj.col, g, x), expected, rtol=1e-4, atol=1e-5)

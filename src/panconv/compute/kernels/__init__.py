@@ -7,7 +7,7 @@ A *step* is a product with all that surrounds it, so that a GPU passes over memo
     dots    = <out, dot>, row by row
 
 The factors are (R or 1, S or 1) for the S trials that lie side by side in the columns of x, (C, S·width); on the CPU
-they may be plain numbers, which nothing has to be waited for.
+they may be plain numbers, for which nothing has to be waited.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from torch import Tensor
 
 from panconv.compute.kernels import plain
 from panconv.compute.kernels.blocks import blocks_of
-from panconv.compute.kernels.plain import Factor, accurate
+from panconv.compute.kernels.plain import Factor, sum_dtype
 
 
 class _Kernels(NamedTuple):
     """What Triton does here."""
 
     step: Callable[..., Tensor | None]
-    sampled: Callable[..., Tensor]
+    entry_dots: Callable[..., Tensor]
     row_dots: Callable[..., Tensor]
     parts: Callable[..., tuple[Tensor, Tensor | None]]
 
@@ -47,7 +47,7 @@ def _triton() -> _Kernels | None:
         from panconv.compute.kernels import dots, gpu, parts
     except (ImportError, TypeError):  # no Triton, or one too old: torch's own products give the same, only slower
         return None
-    return _Kernels(gpu.step, dots.sampled, dots.row_dots, parts.parts)
+    return _Kernels(gpu.step, dots.entry_dots, dots.row_dots, parts.parts)
 
 
 def _gpu(x: Tensor) -> _Kernels | None:
@@ -92,7 +92,7 @@ def step(
     x = x.contiguous()
     store = store or (dot is not None and trials > 1)
     out = torch.empty(R, x.size(1), dtype=x.dtype, device=x.device) if store else None
-    running = base if base is None or hold is None else torch.empty_like(base, dtype=accurate(x))
+    running = base if base is None or hold is None else torch.empty_like(base, dtype=sum_dtype(x))
     factors = {"right": right, "scale": scale, "keep": keep, "hold": hold, "add": add}
     spread = {name: None if f is None else _per_trial(f, trials, x) for name, f in factors.items()}
     dots = gpu.step(
@@ -145,12 +145,12 @@ def row_dots(a: Tensor, b: Tensor, trials: int = 1, by_row: bool = True) -> Tens
     return rows if by_row else rows.sum(0, keepdim=True)
 
 
-def sampled(crow: Tensor, col: Tensor, g: Tensor, x: Tensor) -> Tensor:
+def entry_dots(crow: Tensor, col: Tensor, g: Tensor, x: Tensor) -> Tensor:
     """<g[row], x[col]> of each stored entry, (nnz,): the gradient of its value."""
     gpu = _gpu(x)
     if gpu is None:
-        return plain.sampled(crow, col, g, x)
-    return gpu.sampled(crow, col, g.contiguous(), x.contiguous())
+        return plain.entry_dots(crow, col, g, x)
+    return gpu.entry_dots(crow, col, g.contiguous(), x.contiguous())
 
 
 def numbers(w: Tensor) -> Sequence[Factor]:
@@ -164,7 +164,7 @@ def numbers(w: Tensor) -> Sequence[Factor]:
 
 def _per_trial(factor: Factor, trials: int, x: Tensor) -> Tensor:
     """A factor with a column for every trial, of the accuracy that sums are taken in."""
-    dtype = accurate(x)
+    dtype = sum_dtype(x)
     if isinstance(factor, float):
         return torch.full((1, trials), factor, dtype=dtype, device=x.device)
     if factor.dtype == dtype and factor.size(1) == trials and factor.is_contiguous():

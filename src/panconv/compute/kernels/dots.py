@@ -8,7 +8,7 @@ import triton.language as tl
 from torch import Tensor
 
 from panconv.compute.kernels.gpu import WIDEST, tile_of
-from panconv.compute.kernels.plain import accurate
+from panconv.compute.kernels.plain import sum_dtype
 from panconv.compute.kernels.schedule import schedule_of
 
 
@@ -56,10 +56,10 @@ def _pairs(a, b, out, rows, K, ACC: tl.constexpr, BLOCK_E: tl.constexpr, BLOCK_F
     tl.store(out + row, total, mask=there)
 
 
-def sampled(crow: Tensor, col: Tensor, g: Tensor, x: Tensor) -> Tensor:
+def entry_dots(crow: Tensor, col: Tensor, g: Tensor, x: Tensor) -> Tensor:
     """<g[row], x[col]> for each stored entry, (nnz,)."""
     R, K = crow.numel() - 1, x.size(1)
-    out = torch.zeros(col.numel(), dtype=accurate(x), device=x.device)
+    out = torch.zeros(col.numel(), dtype=sum_dtype(x), device=x.device)
     if R == 0 or K == 0:
         return out.to(x.dtype)
     plan, tile = schedule_of(crow, col.numel()), tile_of(K, col.numel(), R)
@@ -77,7 +77,7 @@ def sampled(crow: Tensor, col: Tensor, g: Tensor, x: Tensor) -> Tensor:
 def row_dots(a: Tensor, b: Tensor) -> Tensor:
     """<a[i], b[i]> for each row of (rows, K), (rows,)."""
     rows, K = a.shape
-    out = torch.zeros(rows, dtype=accurate(a), device=a.device)
+    out = torch.zeros(rows, dtype=sum_dtype(a), device=a.device)
     if rows and K:
         columns = min(triton.next_power_of_2(K), WIDEST)
         entries = max(1, 1024 // columns)

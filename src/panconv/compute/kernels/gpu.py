@@ -17,7 +17,7 @@ import triton.language as tl
 from torch import Tensor
 
 from panconv.compute.kernels.launch import launch
-from panconv.compute.kernels.plain import accurate
+from panconv.compute.kernels.plain import sum_dtype
 from panconv.compute.kernels.schedule import SMALL, schedule_of
 
 WIDEST = 128  # columns of a tile
@@ -31,7 +31,7 @@ def _factor(pointer, row, row_stride, trial, TRIALS: tl.constexpr):  # type: ign
 
 
 @triton.jit
-def _sent(  # type: ignore[no-untyped-def]
+def _messages(  # type: ignore[no-untyped-def]
     col, value, x, right, right_stride, K: tl.constexpr, entry, there, column, live, trial,
     WEIGHTED: tl.constexpr, RIGHT: tl.constexpr, TRIALS: tl.constexpr, WIDE: tl.constexpr, TAIL: tl.constexpr,
     ACC: tl.constexpr, BLOCK_F: tl.constexpr,
@@ -59,7 +59,7 @@ def _sent(  # type: ignore[no-untyped-def]
 
 
 @triton.jit
-def _gathered(  # type: ignore[no-untyped-def]
+def _gather(  # type: ignore[no-untyped-def]
     col, value, x, right, right_stride, K: tl.constexpr, begin, end, column, live, trial,
     WEIGHTED: tl.constexpr, RIGHT: tl.constexpr, TRIALS: tl.constexpr, WIDE: tl.constexpr,
     ACC: tl.constexpr, BLOCK_E: tl.constexpr, BLOCK_F: tl.constexpr,
@@ -69,13 +69,13 @@ def _gathered(  # type: ignore[no-untyped-def]
     full = begin + (end - begin) // BLOCK_E * BLOCK_E
     for e in range(begin, full, BLOCK_E):  # without a mask: a fifth faster in half precision
         entry = e + tl.arange(0, BLOCK_E)
-        total += _sent(
+        total += _messages(
             col, value, x, right, right_stride, K, entry, entry < end, column, live, trial,
             WEIGHTED, RIGHT, TRIALS, WIDE, False, ACC, BLOCK_F,
         )  # fmt: skip
     if full < end:
         entry = full + tl.arange(0, BLOCK_E)
-        total += _sent(
+        total += _messages(
             col, value, x, right, right_stride, K, entry, entry < end, column, live, trial,
             WEIGHTED, RIGHT, TRIALS, WIDE, True, ACC, BLOCK_F,
         )  # fmt: skip
@@ -83,7 +83,7 @@ def _gathered(  # type: ignore[no-untyped-def]
 
 
 @triton.jit
-def _finished(  # type: ignore[no-untyped-def]
+def _finish(  # type: ignore[no-untyped-def]
     total, row, R, K: tl.constexpr, column, live, trial, tile,
     out, scale, y0, keep, running, base, hold, add, other, dots,
     scale_stride, keep_stride, hold_stride, add_stride,
@@ -131,7 +131,7 @@ def _rows(  # type: ignore[no-untyped-def]
     trial = tl.minimum(column, K - 1) // width
     if SPLIT and program < chunks:  # chunks first: the longest work begins earliest
         begin, end = tl.load(chunk_start + program), tl.load(chunk_end + program)
-        total = _gathered(
+        total = _gather(
             col, value, x, right, right_stride, K, begin, end, column, live, trial,
             WEIGHTED, RIGHT, TRIALS, WIDE, ACC, BLOCK_E, BLOCK_F,
         )  # fmt: skip
@@ -140,11 +140,11 @@ def _rows(  # type: ignore[no-untyped-def]
         row = program - chunks
         begin, end = tl.load(crow + row), tl.load(crow + row + 1)
         if (not SPLIT) or end - begin <= LONGEST:
-            total = _gathered(
+            total = _gather(
                 col, value, x, right, right_stride, K, begin, end, column, live, trial,
                 WEIGHTED, RIGHT, TRIALS, WIDE, ACC, BLOCK_E, BLOCK_F,
             )  # fmt: skip
-            _finished(
+            _finish(
                 total, row, R, K, column, live, trial, tile,
                 out, scale, y0, keep, running, base, hold, add, other, dots,
                 scale_stride, keep_stride, hold_stride, add_stride,
@@ -153,7 +153,7 @@ def _rows(  # type: ignore[no-untyped-def]
 
 
 @triton.jit(do_not_specialize=_NUMBERS[:2] + _NUMBERS[4:], do_not_specialize_on_alignment=_FACTORS[1:])
-def _joined(  # type: ignore[no-untyped-def]
+def _join_chunks(  # type: ignore[no-untyped-def]
     long_rows, first, partial, R, K: tl.constexpr, width,
     out, scale, y0, keep, running, base, hold, add, other, dots,
     scale_stride, keep_stride, hold_stride, add_stride,
@@ -172,7 +172,7 @@ def _joined(  # type: ignore[no-untyped-def]
         chunk = c + tl.arange(0, BLOCK_E)
         both = (chunk < end)[:, None] & live[None, :]
         sums += tl.load(partial + chunk.to(tl.int64)[:, None] * K + column[None, :], mask=both, other=0.0)
-    _finished(
+    _finish(
         tl.sum(sums, 0), tl.load(long_rows + which), R, K, column, live, trial, tile,
         out, scale, y0, keep, running, base, hold, add, other, dots,
         scale_stride, keep_stride, hold_stride, add_stride,
@@ -221,8 +221,8 @@ def step(
     """The step of `panconv.compute.kernels`, into `out` and `running`; returns the dots, (tiles, R), if asked."""
     R, K = crow.numel() - 1, x.size(1)
     if R == 0 or K == 0:
-        return None if dot is None else x.new_zeros(1, R, dtype=accurate(x))
-    plan, tile, acc = schedule_of(crow, col.numel()), tile_of(K, col.numel(), R), accurate(x)
+        return None if dot is None else x.new_zeros(1, R, dtype=sum_dtype(x))
+    plan, tile, acc = schedule_of(crow, col.numel()), tile_of(K, col.numel(), R), sum_dtype(x)
     tiles, chunks = -(-K // tile.columns), plan.row.numel()
     partial = torch.empty(chunks, K, dtype=acc, device=x.device) if chunks else x
     dots = None if dot is None else torch.empty(tiles, R, dtype=acc, device=x.device)
@@ -248,7 +248,7 @@ def step(
     )  # fmt: skip
     if chunks:
         arguments = (plan.rows, plan.first, partial, R, K, width, *finish, *constants)
-        launch(_joined, (plan.rows.numel(), tiles), arguments, key, warps=tile.warps, aligned=aligned)
+        launch(_join_chunks, (plan.rows.numel(), tiles), arguments, key, warps=tile.warps, aligned=aligned)
     return dots
 
 

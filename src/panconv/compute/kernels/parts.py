@@ -14,7 +14,7 @@ from torch import Tensor
 from panconv.compute.kernels.blocks import Blocks
 from panconv.compute.kernels.gpu import WIDEST, stride_of
 from panconv.compute.kernels.launch import launch
-from panconv.compute.kernels.plain import accurate
+from panconv.compute.kernels.plain import sum_dtype
 
 _POINTERS = ["crow", "col", "value", "x", "y", "spare", "starts", "own", "w", "outer", "right", "other", "dots"]
 _NUMBERS = ["width", "L", "longest", "own_stride", "outer_stride", "right_stride"]
@@ -40,14 +40,14 @@ def _parts(  # type: ignore[no-untyped-def]
     count = tl.load(crow + row + 1, mask=there, other=0) - begin
     N = tl.load(starts + tl.num_programs(0))
     term = tl.load(x + place, mask=live, other=0.0).to(ACC)
-    total = term * _over(own, row, own_stride, trial, there, TRIALS)
+    total = term * _coefficients(own, row, own_stride, trial, there, TRIALS)
     if RIGHT:
-        term *= _over(right, row, right_stride, trial, there, TRIALS)
+        term *= _coefficients(right, row, right_stride, trial, there, TRIALS)
     if OUTER:
-        scale = _over(outer, row, outer_stride, trial, there, TRIALS)
+        scale = _coefficients(outer, row, outer_stride, trial, there, TRIALS)
     if DOT:
         with_what = tl.load(other + place, mask=live, other=0.0).to(ACC)
-        _dotted(term, with_what, live, dots, 0, part, tile, column, K, TRIALS)
+        _store_dot(term, with_what, live, dots, 0, part, tile, column, K, TRIALS)
     for n in range(0, L):
         store = spare + (n % 2) * N * K
         tl.store(store + place, term, mask=live)
@@ -66,12 +66,12 @@ def _parts(  # type: ignore[no-untyped-def]
         else:
             total += factor * term
         if DOT:
-            _dotted(term, with_what, live, dots, n + 1, part, tile, column, K, TRIALS)
+            _store_dot(term, with_what, live, dots, n + 1, part, tile, column, K, TRIALS)
     tl.store(y + place, total, mask=live)
 
 
 @triton.jit
-def _dotted(term, other, live, dots, n, part, tile, column, K: tl.constexpr, TRIALS: tl.constexpr):  # type: ignore[no-untyped-def]
+def _store_dot(term, other, live, dots, n, part, tile, column, K: tl.constexpr, TRIALS: tl.constexpr):  # type: ignore[no-untyped-def]
     """<term, other> of a part, to be added to those of the other parts."""
     product = tl.sum(tl.where(live, term * other, 0.0), 0)
     if TRIALS:
@@ -81,7 +81,7 @@ def _dotted(term, other, live, dots, n, part, tile, column, K: tl.constexpr, TRI
 
 
 @triton.jit
-def _over(pointer, row, row_stride, trial, there, TRIALS: tl.constexpr):  # type: ignore[no-untyped-def]
+def _coefficients(pointer, row, row_stride, trial, there, TRIALS: tl.constexpr):  # type: ignore[no-untyped-def]
     """The coefficients of a block of rows, (ROWS, 1) or, by trial, (ROWS, BLOCK_F)."""
     if TRIALS:
         found = tl.load(pointer + row[:, None] * row_stride + trial[None, :], mask=there[:, None], other=0.0)
@@ -114,7 +114,7 @@ def parts(
     y, spare = torch.empty_like(x), torch.empty(2, N, K, dtype=x.dtype, device=x.device)
     dots = None
     if dot is not None:
-        dots = torch.empty(L + 1, grid[0], grid[1] if trials == 1 else K, dtype=accurate(x), device=x.device)
+        dots = torch.empty(L + 1, grid[0], grid[1] if trials == 1 else K, dtype=sum_dtype(x), device=x.device)
     arguments = (
         crow, col, x if value is None else value, x, y, spare, blocks.start, K // trials, L, blocks.entries,
         w if own is None else own, stride_of(own), w, x if outer is None else outer, stride_of(outer),

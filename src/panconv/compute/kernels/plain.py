@@ -18,7 +18,7 @@ _ALONE = 2**24  # values, times the square of the threads, up to which one threa
 _FEWEST = 5  # columns from which a sum of bags is faster than MKL
 
 
-def accurate(x: Tensor) -> torch.dtype:
+def sum_dtype(x: Tensor) -> torch.dtype:
     """The dtype that sums are taken in."""
     return torch.float64 if x.dtype == torch.float64 else torch.float32
 
@@ -98,7 +98,7 @@ def row_dots(a: Tensor, b: Tensor, trials: int, by_row: bool) -> Tensor:
 
 
 def _rows_at_once(x: Tensor) -> int:
-    """So many rows of x that what is made of them stays in the caches, in place of a block of features.
+    """How many rows of x to take at a time, so that what is made of them stays in the caches.
 
     To open a parallel region takes a wake and a barrier, at which all wait where a thread does not run because the
     machine is busy. What one thread can do about as fast it does alone, in blocks for which torch opens no region. The
@@ -109,7 +109,7 @@ def _rows_at_once(x: Tensor) -> int:
     return max(1, (_GRAIN if alone else 8 * _GRAIN * threads) // max(1, x.size(1)))
 
 
-def sampled(crow: Tensor, col: Tensor, g: Tensor, x: Tensor) -> Tensor:
+def entry_dots(crow: Tensor, col: Tensor, g: Tensor, x: Tensor) -> Tensor:
     """<g[row], x[col]> of each stored entry, without a message for each."""
     zeros = torch.zeros(col.numel(), dtype=x.dtype, device=x.device)  # whatever stands here is multiplied by beta = 0
     with torch.autocast(x.device.type, enabled=False):

@@ -14,7 +14,7 @@ from panconv.paper.figures.style import canvas, curve, ruled, save
 
 
 def learning_curves(histories: Mapping[str, Mapping[str, Tensor]], path: Path) -> None:
-    """Draws a column a graph from `FitResult.history`, and saves it in the format of the path's ending."""
+    """Draws a column per graph from `FitResult.history`, and saves it in the format of the path's ending."""
     figure = canvas(4.2 * len(histories), 5.6)
     axes = figure.subplots(2, len(histories), sharex="col", squeeze=False)
     rows = (("val_accuracy", "validation accuracy (%)", 100.0), ("val_loss", "validation loss", 1.0))

@@ -23,7 +23,7 @@ LARGEST_DRAWING = 400  # nodes; a larger graph is shown by distributions
 
 
 def draw_localisation(M: MET, title: str, path: Path, positions: Tensor | None = None) -> None:
-    """Where a graph is small, its drawing: path entropy of each receiver, and what each sender is heard by all nodes.
+    """Where a graph is small, its drawing: the path entropy of each node, and how much all nodes hear of it.
 
     On a larger graph the distributions of path entropy and mean length.
 
