@@ -132,7 +132,7 @@ class Walks(Recurrence, PathFamily):
         m = torch.zeros(self.num_nodes, dtype=torch.float64, device=self.adj.device)
         total, scaled, mantissa = torch.zeros_like(share[0]), self.scaled(), self.counts().frexp().value
         for n in range(1, self.L + 1):
-            p, p_t = scaled.step(n, torch.float64, mantissa)
+            p, p_t = (scaled.matrix(n, torch.float64, transposed, mantissa) for transposed in (False, True))
             m = spmm(p, p_t, m) + torch.zeros_like(m).index_add(0, self.adj.row, p.value * quantity)
             total = total + share[n] * m.reshape(-1, *[1] * (total.dim() - 1))
         return total
@@ -153,8 +153,8 @@ class Walks(Recurrence, PathFamily):
             span = math.exp(min(self.L * (growth - decay), 700.0))
         if span <= WIDEST[torch.float64]:
             return counts_of(D, span=span)
-        apart = list(self._counts_frexp(ones))
-        value, exponent = (torch.stack([pair[i] for pair in apart]) for i in range(2))
+        pairs = list(self._counts_frexp(ones))
+        value, exponent = (torch.stack([pair[i] for pair in pairs]) for i in range(2))
         return Counts(value, exponent, None, math.inf)
 
     def _with_ratio(self, counts: Counts, ones: Tensor) -> Counts:
@@ -204,12 +204,8 @@ class ScaledWalks(Recurrence):
         vanishing = walks.adj.is_tracked and not walks.adj.is_positive
         self._exponent = counts.exponent if vanishing else counts.exponent.where(counts.arrive, -torch.inf)
 
-    def step(self, n: int, dtype: torch.dtype, mantissa: Tensor | None = None) -> tuple[CSR, CSR]:
-        """2^−eₙ A 2^eₙ₋₁ and its transpose; with the mantissas of B_n it is stochastic, B_n⁻¹ A B_{n−1}."""
-        return self.matrix(n, dtype, False, mantissa), self.matrix(n, dtype, True, mantissa)
-
     def matrix(self, n: int, dtype: torch.dtype, transposed: bool, mantissa: Tensor | None = None) -> CSR:
-        """2^−eₙ A 2^eₙ₋₁, or its transpose."""
+        """2^−eₙ A 2^eₙ₋₁, or its transpose; with the mantissas of B_n it is stochastic, B_n⁻¹ A B_{n−1}."""
         both = self.adj.operands(torch.float64)
         a = both[int(transposed)]  # as torch.compile wants it
         row = self.adj.row if a is both[0] else a.row()
