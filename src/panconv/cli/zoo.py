@@ -49,11 +49,14 @@ def zoo(
     met: Annotated[bool, typer.Option("--met", help="Also on M in its place, which validation chooses.")] = False,
     device: Annotated[str, typer.Option(metavar="cpu|cuda", help="Where to train.")] = "cpu",
     json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the results as JSON.")] = None,
+    folder: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="Keep the records there, and go on from them.")
+    ] = None,
     results: Annotated[
         Path, typer.Option(metavar="DIR", help="Where the list looks for results of panconv reproduce.")
     ] = Path("results"),
 ) -> None:
-    """List the 24 baselines of Table 2, or train one of them.
+    """List the 24 baselines of Table 2, or train one of them, or one of the two beside them: appnp, ssgc.
 
     Settings left out are those of the table for that graph. The accuracy is that of the test nodes, whose labels the
     method is not handed.
@@ -71,7 +74,7 @@ def zoo(
     if met and not METHODS[name].met:
         raise ValueError(f"--met: M has no place in {METHODS[name].title}; {_with_met()} take it")
     check_device(device)
-    check_outputs(None, json_file)
+    check_outputs(None, json_file, folder and folder / "zoo/new.jsonl")
     from panconv.data import load
     from panconv.paper.zoo.runner import run
 
@@ -84,6 +87,7 @@ def zoo(
     bar = Batches(len(names) * (trials * (1 + met) + len(choosing) * baselines.CHOOSING_TRIALS))
     rows: list[tuple[str, str, list[Record]]] = []
     options: dict[str, Any] = {"device": device, "command": command_line(), "callback": bar.show_zoo}
+    options["records"] = None if folder is None else Records(folder / "zoo")
 
     def tasks(dataset: str, operator: dict[str, Any] | None, seeds: range, tested: bool = True) -> list[Task]:
         how = merged(METHODS[name].on(dataset, m=operator is not None), given)
@@ -111,13 +115,15 @@ def _list(results: Path, json_file: Path | None) -> None:
     for column in ("method", "M as its", "trials in " + str(results), "citation"):
         table.add_column(column, no_wrap=column == "method")
     rows = []
-    for name, method in METHODS.items():
+    for name in baselines.NAMES["table2"]:
+        method = METHODS[name]
         ran = {dataset: _trials(records, name, dataset) for dataset in GRAPHS}
         status = ", ".join(f"{title(dataset)} {count}" for dataset, count in ran.items() if count)
         table.add_row(method.title, method.met or "", status or dim("not run"), method.citation)
         rows.append({"name": name, **_plain(name), "trials": ran})
     out.print(table)
-    out.print("panconv zoo NAME GRAPH trains one, panconv zoo NAME shows its settings.")
+    others = ", ".join(name for name, method in METHODS.items() if not method.in_table2)
+    out.print(f"panconv zoo NAME GRAPH trains one, panconv zoo NAME shows its settings. Outside Table 2: {others}.")
     write(json_file, rows, "list")
 
 

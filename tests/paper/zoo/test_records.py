@@ -1,10 +1,15 @@
 import json
 from dataclasses import asdict, replace
+from pathlib import Path
 
 import pytest
 
+from panconv.paper.published import GRAPHS
+from panconv.paper.tables import baselines, splits
 from panconv.paper.zoo.records import SCHEMA, Record, Records, parsed
+from panconv.paper.zoo.registry import METHODS
 
+COMMITTED = Path(__file__).parents[3] / "docs/results/zoo"
 ONE = Record(
     method="gcn",
     dataset="cora",
@@ -29,6 +34,26 @@ def test_what_is_added_is_read(tmp_path):
     Records(tmp_path / "zoo").add([other])
     found = Records(tmp_path / "zoo").read()
     assert sorted(found, key=lambda record: (record.settings["lr"], record.seed)) == [*both, other]
+
+
+def test_settings_without_effect_that_older_lines_carry_are_dropped(tmp_path):
+    """So that a training of then is found as what it is now."""
+    line = {"schema": SCHEMA, **asdict(ONE), "method": "gat", "settings": {"lr": 0.01, "normalize": True}}
+    (tmp_path / "old.jsonl").write_text(json.dumps(line) + "\n")
+    assert Records(tmp_path).read() == [replace(ONE, method="gat")]
+
+
+def test_the_committed_trainings_are_those_of_the_registry():
+    """None is missing, and none has a setting that its method lacks."""
+    records = Records(COMMITTED).read()
+    for record in records:
+        if record.method in METHODS:
+            assert record.settings.keys() == METHODS[record.method].settings.keys()
+    assert baselines.missing(records, baselines.NAMES["table2"], GRAPHS, 10, quick=False, met=False) == 0
+    on_m = [name for name in METHODS if name in {record.method for record in records if record.operator}]
+    assert baselines.missing(records, on_m, GRAPHS, 10, quick=False, met=True) == 0
+    tasks = [task for dataset in GRAPHS for task in splits.tasks(splits.FASTEST, dataset, 20)]
+    assert {task.key() for task in tasks} <= {record.task().key() for record in records}
 
 
 def test_of_a_training_that_is_there_twice_the_first_counts(tmp_path):

@@ -3,7 +3,7 @@ import pytest
 from panconv.paper.published import GRAPHS
 from panconv.paper.zoo import METHODS
 from panconv.paper.zoo.deepwalk import SCALES
-from panconv.paper.zoo.settings import WORDS, merged
+from panconv.paper.zoo.settings import IDLE, WORDS, merged, without_idle
 from panconv.paper.zoo.skipgram import LOSSES
 from panconv.walkers import KINDS
 
@@ -17,8 +17,17 @@ def test_a_setting_it_does_not_have():
 def test_the_settings_of_the_table_are_allowed():
     for method in METHODS.values():
         for dataset in GRAPHS:
-            how = {k: v for k, v in method.on(dataset, True).items() if (method.title, k) != ("SGC", "hidden")}
+            how = method.on(dataset, True)
             assert merged(how, how) == how
+
+
+def test_what_a_method_never_looked_at_goes_from_a_record_of_before():
+    before = {"hidden": 0, "lr": 0.2, "dropout": 0.0, "normalize": True}
+    assert without_idle("sgc", before) == {"lr": 0.2, "normalize": True}
+    assert without_idle("gat", before) == {"hidden": 0, "lr": 0.2, "dropout": 0.0}
+    assert without_idle("gcn", before) == without_idle("mine", before) == before
+    for name, idle in IDLE.items():
+        assert not METHODS[name].settings.keys() & set(idle)
 
 
 def test_the_words_are_those_that_the_methods_know():

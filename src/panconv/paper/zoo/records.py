@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from panconv.paper.zoo.registry import METHODS
-from panconv.paper.zoo.settings import merged
+from panconv.paper.zoo.settings import merged, without_idle
 from panconv.records.jsonl import (
     FLAG,
     NATURAL,
@@ -131,4 +131,4 @@ def parsed(content: Any, where: str) -> Record:
     tested = values["tested"]
     words = "a number between 0 and 1 where tested is true" if tested else "null where tested is false"
     check(values, {"test_accuracy": Rule(lambda value: (value is not None) == tested, words)}, where)
-    return Record(**values)
+    return Record(**{**values, "settings": without_idle(values["method"], values["settings"])})
