@@ -29,12 +29,11 @@ from torch_geometric.data import Data
 from typer.models import OptionInfo
 
 import panconv.data
-import panconv.paper.studies.operators.table
+import panconv.paper.studies.operators
 import panconv.paper.zoo.runner
 import panconv.training.search
 from panconv.cli import app
-from panconv.paper.studies.operators import records as operators
-from panconv.paper.zoo.records import Records
+from panconv.paper.zoo.records import SCHEMA, Records
 from panconv.records.runs import Results
 
 HUGE = ["10000000", str(2**32), str(2**63), "1" + "0" * 30]
@@ -123,7 +122,7 @@ def stand_in():
     def load(source, **options):
         return small_graph(**options) if str(source) in panconv.data.DATASETS else real(source, **options)
 
-    places = (panconv.data, panconv.training.search, panconv.paper.zoo.runner, panconv.paper.studies.operators.table)
+    places = (panconv.data, panconv.training.search, panconv.paper.zoo.runner, panconv.paper.studies.operators)
     patches = [mock.patch.object(place, "load", load) for place in places]
     for cached in (
         panconv.training.search._loaded,
@@ -263,16 +262,13 @@ class Fuzzer:
             if path.suffix == ".json" and path.is_file():
                 json.loads(path.read_text(), parse_constant=_refuse)
         for folder in {path.parent for path in self.place.rglob("*.jsonl")} - {self.place / "old"}:
-            kind = (folder / "zoo").is_dir() or folder.name == "zoo"
-            _read(folder, kind)
+            _read(folder)
         return None if (self.place / "file").read_text() == "mine" else "a file of the user's was written over"
 
 
-def _read(folder, zoo):
-    if zoo and folder.name == "zoo":
-        return Records(folder).read()
+def _read(folder):
     first = json.loads(next(folder.glob("*.jsonl")).read_text().splitlines()[0])
-    return operators.Records(folder).all() if first["schema"] == operators.SCHEMA else Results(folder).read()
+    return (Records if first["schema"] == SCHEMA else Results)(folder).read()
 
 
 def _refuse(constant):

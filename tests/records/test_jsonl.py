@@ -92,12 +92,6 @@ def test_files_of_other_processes_are_not_written_over(tmp_path):
     assert sorted(record.seed for record in operators.Records(tmp_path).all()) == [1, 2, 3]
 
 
-def test_the_settings_of_an_operators_record_are_those_of_its_training():
-    from panconv.paper.studies.operators.models import MODELS
-
-    assert all(tuple(model.settings.plain()) == operators.SETTINGS for model in MODELS.values())
-
-
 def test_what_cannot_be_read_is_not_written(tmp_path):
     for wrong in ({"test_accuracy": math.nan}, {"seconds": 10**400}, {"settings": {}}, {"weights": {1, 2}}):
         with pytest.raises(ValueError, match="a record cannot be written"):

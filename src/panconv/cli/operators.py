@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import statistics
+import sys
+import warnings
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich import box
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
-from panconv.cli.common import check_count, check_device, check_outputs, console, out, title, words, write_json
+from panconv.cli.common import Batches, check_count, check_device, check_outputs, out, stopping, title, write_json
+from panconv.paper.zoo.registry import METHODS
 
 if TYPE_CHECKING:
-    from panconv.paper.studies.operators.table import Cell
+    from panconv.paper.studies.operators import Cell
 
 
 def operators(
@@ -32,49 +34,27 @@ def operators(
         bool, typer.Option("--quick", help="One trial, few epochs, two candidates: a first look.")
     ] = False,
 ) -> None:
-    """Train six models of others on their usual operator and on M, everything else the same.
+    """Train six rows of the zoo on their usual operator and on M: this command will go, panconv zoo NAME --met stays.
 
     Which M it is, of a short menu, the validation nodes decide. The same command again goes on where it stopped.
 
     Example: panconv operators --datasets cora --models gcn,sgc
     """
-    from panconv.paper.studies.operators import run
-    from panconv.paper.studies.operators.models import MODELS
-    from panconv.paper.studies.operators.table import Step
+    from panconv.paper.studies.operators import WILL_GO, checked, run
+    from panconv.paper.tables import baselines
+    from panconv.paper.zoo.records import Records
 
     check_count(trials, "--trials")
     check_device(device)
     check_outputs(None, json_file)
-    bar = Progress(
-        SpinnerColumn(),
-        BarColumn(bar_width=20),
-        MofNCompleteColumn(),
-        words(),
-        TimeElapsedColumn(),
-        console=console(stderr=True),
-    )
-    task = bar.add_task("", total=None)
-
-    def show(step: Step) -> None:
-        bar.start()
-        text = f"{title(step.dataset)}, {MODELS[step.model].title}: {step.what}"
-        bar.update(task, total=step.total, completed=step.done, description=text)
-
-    try:
-        cells = run(
-            folder,
-            datasets=_names(datasets),
-            models=_names(models),
-            trials=trials,
-            quick=quick,
-            device=device,
-            callback=show,
-        )
-        bar.update(task, completed=bar.tasks[0].total)
-    finally:
-        if bar.live.is_started:
-            bar.stop()
-    _show(cells, {name: recipe.title for name, recipe in MODELS.items()})
+    chosen: dict[str, Any] = {"datasets": _names(datasets), "models": _names(models)}
+    names, trials = checked(**chosen), 1 if quick else trials
+    bar = Batches(baselines.missing(Records(folder).read(), names, chosen["datasets"], trials, quick, met=True))
+    print(f"panconv operators: {WILL_GO}", file=sys.stderr)
+    with stopping(bar), warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # it has been said
+        cells = run(folder, **chosen, trials=trials, quick=quick, device=device, callback=bar.show_zoo)
+    _show(cells, {model: METHODS[name].title for model, name in zip(chosen["models"], names, strict=True)})
     write_json(json_file, [asdict(cell) for cell in cells], "table")
 
 
