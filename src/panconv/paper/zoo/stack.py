@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -48,6 +49,25 @@ class Layers(nn.Module):
     def forward(self, x: Tensor, adj: Adjacency) -> Tensor:
         x = self.activation(self.first(self.drop_input(x), *edges(adj)))
         return self.second(self.drop_hidden(x), *edges(adj))
+
+
+def trained_by_fit(
+    network: Callable[[Mapping[str, Any], int, int], nn.Module],
+    prepared: Callable[[Data, Mapping[str, Any]], Data] = lambda data, how: data,
+) -> Callable[..., Tensor]:
+    """The `train` of a method that is one network.
+
+    Args:
+        network: the module of one trial, from the settings and the numbers of features and classes.
+        prepared: what is done to the graph first, by the settings.
+    """
+
+    def train(
+        data: Data, how: Mapping[str, Any], seeds: Sequence[int], device: str = "cpu", tell: Tell | None = None
+    ) -> Tensor:
+        return fitted(partial(network, how), prepared(data, how), how, seeds, device, tell)
+
+    return train
 
 
 def fitted(
