@@ -9,6 +9,7 @@ from panconv.cli.zoo import zoo
 from panconv.paper.zoo import runner
 from panconv.paper.zoo.menu import WALK, menu
 from panconv.paper.zoo.registry import METHODS
+from panconv.records.record import Results
 
 QUICK = ("--trials", 2, "--set", "epochs=3")
 
@@ -20,6 +21,7 @@ def test_the_list(tmp_path):
         assert words in finished.stdout
     rows = json.loads((tmp_path / "list.json").read_text())
     assert len(rows) == 24
+    assert "Outside Table 2: appnp, ssgc." in " ".join(finished.stdout.split())
     assert rows[11]["paper"] == {"cora": 81.5, "citeseer": 70.3, "pubmed": 79.0}
 
 
@@ -52,7 +54,7 @@ def test_training_one(tmp_path):
         (("gcn", "cora", "--set", "hidden=1.5"), "hidden must be like 16"),
         (("planetoid", "cora", "--set", "variant=X"), "variant must be one of 'T', 'I', got 'X'"),
         (("deepwalk", "cora", "--set", "window=0"), "window must be at least 1, got 0"),
-        (("gat", "cora", "--met"), "M has no place in GAT"),
+        (("agnn", "cora", "--met"), "M has no place in AGNN"),
         (("gcn", "cora", "--json", "."), "it is a folder"),
     ],
 )
@@ -92,6 +94,16 @@ def test_validation_chooses_the_operator_with_seeds_of_its_own_and_without_the_t
     for tasks, operator in ((own, None), (on_m, best)):
         assert [(task.operator, task.seed, task.tested) for task in tasks] == [(operator, s, True) for s in (5, 6, 7)]
     assert [each["operator"] for each in written] == [None] * 3 + [best] * 3  # of the choice nothing is shown
+
+
+def test_records_are_kept_and_gone_on_from(tmp_path):
+    line = ("zoo", "s²gc", "cora", *QUICK, "--met", "--out", "kept")
+    first = call(*line, cwd=tmp_path)
+    assert first.returncode == 0, first.stderr
+    kept = {path: path.stat().st_mtime_ns for path in (tmp_path / "kept").iterdir()}
+    assert len(Results(tmp_path / "kept").read()) == 2 + 7 * 2 + 2
+    assert call(*line, cwd=tmp_path).stdout == first.stdout
+    assert kept == {path: path.stat().st_mtime_ns for path in (tmp_path / "kept").iterdir()}
 
 
 def test_where_there_is_one_operator_there_is_no_choice(monkeypatch, tmp_path):

@@ -29,7 +29,7 @@ from torch_geometric.data import Data
 from typer.models import OptionInfo
 
 import panconv.data
-import panconv.paper.studies.operators.table
+import panconv.paper.studies.operators
 import panconv.paper.zoo.runner
 import panconv.training.search
 from panconv.cli import app
@@ -121,7 +121,7 @@ def stand_in():
     def load(source, **options):
         return small_graph(**options) if str(source) in panconv.data.DATASETS else real(source, **options)
 
-    places = (panconv.data, panconv.training.search, panconv.paper.zoo.runner, panconv.paper.studies.operators.table)
+    places = (panconv.data, panconv.training.search, panconv.paper.zoo.runner, panconv.paper.studies.operators)
     patches = [mock.patch.object(place, "load", load) for place in places]
     for cached in (
         panconv.training.search._loaded,

@@ -5,7 +5,6 @@ from dataclasses import fields
 from hypothesis import strategies as st
 
 from panconv.paper.studies.landings import Landing
-from panconv.paper.studies.operators import records as operators
 from panconv.paper.zoo.registry import METHODS
 from panconv.records.jsonl import LARGEST
 from panconv.records.record import SPLITS, Record
@@ -79,12 +78,6 @@ def zoo_records():
 
 def _json(settings):
     return {key: list(value) if isinstance(value, tuple) else value for key, value in settings.items()}
-
-
-def operator_records():
-    how = st.fixed_dictionaries(dict.fromkeys(operators.SETTINGS, PLAIN))
-    more = {"model": TEXTS, "settings": how, "best_epoch": WHOLE, "val_loss": st.none() | NUMBERS, "dropped": SHARES}
-    return _tested(operators.Record, more)
 
 
 def landings():

@@ -1,10 +1,16 @@
 import json
 from dataclasses import asdict, replace
+from pathlib import Path
 
 import pytest
 
+from panconv.paper.published import GRAPHS
+from panconv.paper.tables import baselines, splits
+from panconv.paper.tables.reproduce import Asked
+from panconv.paper.zoo.registry import METHODS
 from panconv.records.record import SCHEMA, Record, Results, parsed
 
+COMMITTED = Path(__file__).parents[2] / "docs/results"
 ONE = Record(
     model="gcn",
     dataset="cora",
@@ -29,6 +35,28 @@ def test_what_is_added_is_read(tmp_path):
     Results(tmp_path / "zoo").add([other])
     found = Results(tmp_path / "zoo").read()
     assert sorted(found, key=lambda record: (record.settings["lr"], record.seed)) == [*both, other]
+
+
+def test_settings_without_effect_that_older_lines_carry_are_dropped(tmp_path):
+    """So that a training of then is found as what it is now."""
+    line = json.loads((COMMITTED / "zoo/gat.jsonl").read_text().splitlines()[0])
+    assert (line["schema"], line["settings"]["normalize"]) == ("panconv-zoo-1", True)
+    (tmp_path / "old.jsonl").write_text(json.dumps(line) + "\n")
+    (found,) = Results(tmp_path).read()
+    assert found.settings == {name: value for name, value in line["settings"].items() if name != "normalize"}
+
+
+def test_the_committed_trainings_are_those_of_the_registry():
+    """None is missing, and none has a setting that its method lacks."""
+    records = Results(COMMITTED).read()
+    for record in records:
+        if record.model in METHODS:
+            assert record.settings.keys() == METHODS[record.model].settings.keys()
+    assert Asked(baselines=baselines.NAMES["table2"]).missing(records) == 0
+    on_m = [name for name in METHODS if name in {record.model for record in records if record.operator}]
+    assert Asked(baselines=on_m, met=True).missing(records) == 0
+    tasks = [task for dataset in GRAPHS for task in splits.tasks(splits.FASTEST, dataset, 20)]
+    assert {task.key() for task in tasks} <= {record.key() for record in records}
 
 
 def test_of_a_training_that_is_there_twice_the_first_counts(tmp_path):

@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 import statistics
+import sys
+import warnings
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich import box
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TimeElapsedColumn
-from rich.table import Table
 from rich.text import Text
 
-from panconv.cli.common import check_count, check_device, check_outputs, console, out, title, words, write_json
+from panconv.cli.common import (
+    Batches,
+    check_count,
+    check_device,
+    check_outputs,
+    open_results,
+    out,
+    title,
+    write_json,
+)
+from panconv.cli.options import Device, json_of
+from panconv.cli.tables import table
+from panconv.paper.zoo.registry import METHODS
 
 if TYPE_CHECKING:
-    from panconv.paper.studies.operators.table import Cell
+    from panconv.paper.studies.operators import Cell
 
 
 def operators(
@@ -26,55 +37,31 @@ def operators(
     folder: Annotated[
         Path, typer.Option("--out", metavar="DIR", help="Where the record of each training goes.")
     ] = Path("operators"),
-    json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the table as JSON.")] = None,
-    device: Annotated[str, typer.Option(metavar="cpu|cuda", help="Where to train.")] = "cpu",
+    json_file: Annotated[Path | None, json_of("the table")] = None,
+    device: Device = "cpu",
     quick: Annotated[
         bool, typer.Option("--quick", help="One trial, few epochs, two candidates: a first look.")
     ] = False,
 ) -> None:
-    """Train six models of others on their usual operator and on M, everything else the same.
+    """Train six rows of the zoo on their usual operator and on M: this command will go, panconv zoo NAME --met stays.
 
     Which M it is, of a short menu, the validation nodes decide. The same command again goes on where it stopped.
 
     Example: panconv operators --datasets cora --models gcn,sgc
     """
-    from panconv.paper.studies.operators import run
-    from panconv.paper.studies.operators.models import MODELS
-    from panconv.paper.studies.operators.table import Step
+    from panconv.paper.studies.operators import WILL_GO, asked, run
 
     check_count(trials, "--trials")
     check_device(device)
     check_outputs(None, json_file)
-    bar = Progress(
-        SpinnerColumn(),
-        BarColumn(bar_width=20),
-        MofNCompleteColumn(),
-        words(),
-        TimeElapsedColumn(),
-        console=console(stderr=True),
-    )
-    task = bar.add_task("", total=None)
-
-    def show(step: Step) -> None:
-        bar.start()
-        text = f"{title(step.dataset)}, {MODELS[step.model].title}: {step.what}"
-        bar.update(task, total=step.total, completed=step.done, description=text)
-
-    try:
-        cells = run(
-            folder,
-            datasets=_names(datasets),
-            models=_names(models),
-            trials=trials,
-            quick=quick,
-            device=device,
-            callback=show,
-        )
-        bar.update(task, completed=bar.tasks[0].total)
-    finally:
-        if bar.live.is_started:
-            bar.stop()
-    _show(cells, {name: recipe.title for name, recipe in MODELS.items()})
+    graphs, names = _names(datasets), _names(models)
+    missing = asked(graphs, names, trials, quick).missing(open_results(folder).read())
+    print(f"panconv operators: {WILL_GO}", file=sys.stderr)
+    with Batches(missing) as bar, warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # it has been said
+        options = {"trials": trials, "quick": quick, "device": device}
+        cells = run(folder, datasets=graphs, models=names, callback=bar.show, **options)  # type: ignore[arg-type]
+    _show(cells)
     write_json(json_file, [asdict(cell) for cell in cells], "table")
 
 
@@ -82,32 +69,18 @@ def _names(text: str) -> list[str]:
     return list(dict.fromkeys(name.strip().lower() for name in text.split(",") if name.strip()))
 
 
-def _show(cells: list[Cell], titles: dict[str, str]) -> None:
-    found = {(cell.model, cell.dataset): cell for cell in cells}
-    datasets, models = (list(dict.fromkeys(getattr(cell, key) for cell in cells)) for key in ("dataset", "model"))
+def _show(cells: list[Cell]) -> None:
+    from panconv.paper.studies.operators import MODELS
+
     trials = len(cells[0].usual)
     out.print(f"\nTest accuracy (%), {trials} trial{'s' * (trials > 1)}: usual operator, M, difference")
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
-    table.add_column("model", no_wrap=True)
-    for name in datasets:
-        table.add_column(title(name), justify="right", no_wrap=True)
-    for model in models:
-        table.add_row(titles[model], *(_words(found[model, name]) for name in datasets))
-    out.print(table)
-    out.print("The M that validation chose")
-    chosen = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    for column in ("model", "graph", "M", "of |M| dropped"):
-        chosen.add_column(column, justify="right" if column.endswith("dropped") else "left")
-    for model in models:
-        for name in datasets:
-            cell = found[model, name]
-            chosen.add_row(titles[model], title(name), cell.words, f"{100 * cell.dropped:.1f} %")
-    out.print(chosen)
-
-
-def _words(cell: Cell) -> Text:
-    usual, met = (f"{100 * statistics.fmean(values):.1f}{_spread(values)}" for values in (cell.usual, cell.met))
-    return Text.assemble(f"{usual} ", (met, "bold"), f" {100 * cell.difference:+.1f}")
+    rows = table(("model", "graph", "usual, M, difference", "M", "dropped"), padding=(0, 1, 0, 0))
+    for cell in cells:
+        usual, met = (f"{100 * statistics.fmean(values):.1f}{_spread(values)}" for values in (cell.usual, cell.met))
+        figures = Text.assemble(f"{usual} ", (met, "bold"), f" {100 * cell.difference:+.1f}")
+        name = METHODS[MODELS[cell.model]].title
+        rows.add_row(name, title(cell.dataset), figures, cell.words, f"{100 * cell.dropped:.1f} %")
+    out.print(rows)
 
 
 def _spread(values: list[float]) -> str:

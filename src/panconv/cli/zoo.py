@@ -21,20 +21,21 @@ from panconv.cli.common import (
     check_outputs,
     command_line,
     dim,
+    open_results,
     out,
     title,
 )
 from panconv.cli.common import write_json as write
 from panconv.paper.published import GRAPHS
 from panconv.paper.report.standing import signed
-from panconv.paper.tables.baselines import Baseline
+from panconv.paper.tables.baselines import NAMES, Baseline
 from panconv.paper.zoo.menu import in_words
 from panconv.paper.zoo.notes import NOTES
 from panconv.paper.zoo.registry import METHODS, checked
 from panconv.paper.zoo.settings import merged
 from panconv.records.jsonl import parsed_json
 from panconv.records.record import Record, Results
-from panconv.training.runner import alike
+from panconv.training.runner import alike, missing
 
 
 def zoo(
@@ -50,11 +51,14 @@ def zoo(
     met: Annotated[bool, typer.Option("--met", help="Also on M in its place, which validation chooses.")] = False,
     device: Annotated[str, typer.Option(metavar="cpu|cuda", help="Where to train.")] = "cpu",
     json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the results as JSON.")] = None,
+    folder: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="Keep the records there, and go on from them.")
+    ] = None,
     results: Annotated[
         Path, typer.Option(metavar="DIR", help="Where the list looks for results of panconv reproduce.")
     ] = Path("results"),
 ) -> None:
-    """List the 24 baselines of Table 2, or train one of them.
+    """List the 24 baselines of Table 2, or train one of them, or one of the two beside them: appnp, ssgc.
 
     Settings left out are those of the table for that graph. The accuracy is that of the test nodes, whose labels the
     method is not handed.
@@ -72,7 +76,7 @@ def zoo(
     if met and not METHODS[name].met:
         raise ValueError(f"--met: M has no place in {METHODS[name].title}; {_with_met()} take it")
     check_device(device)
-    check_outputs(None, json_file)
+    check_outputs(None, json_file, folder and folder / "zoo/new.jsonl")
     from panconv.data import load
     from panconv.paper.zoo.runner import run
 
@@ -82,16 +86,19 @@ def zoo(
         load(each, sparse=True)  # before any training: a wrong name costs nothing
     cells = [Baseline(name, dataset, given=given, seed=seed) for dataset in names]
     rows: list[tuple[str, str, list[Record]]] = []
-    with Batches(sum(trials * (1 + met) + met * len(cell.choosing()) for cell in cells)) as bar:
-        train = partial(run, device=device, command=command_line(), callback=bar.show)
+    store = None if folder is None else open_results(folder)
+    records = [] if store is None else store.read()
+    wanted = [cell.wanted(records, trials, met) for cell in cells]
+    with Batches(sum(missing(tasks, records) + later for tasks, later in wanted)) as bar:
+        train = partial(run, results=store, device=device, command=command_line(), callback=bar.show)
         for cell in cells:
             rows.append((cell.dataset, "its own", train(cell.own(trials))))
             operator = cell.chosen(train(cell.choosing())) if met else None
             if operator is not None:
                 rows.append((cell.dataset, in_words(operator), train(cell.on_m(operator, trials))))
     _show(name, rows)
-    records = [{"method": name, **vars(record)} for _, _, those in rows for record in those]
-    write(json_file, records, "results")
+    shown = [{"method": name, **vars(record)} for _, _, those in rows for record in those]
+    write(json_file, shown, "results")
 
 
 def _list(results: Path, json_file: Path | None) -> None:
@@ -101,13 +108,15 @@ def _list(results: Path, json_file: Path | None) -> None:
     for column in ("method", "M as its", "trials in " + str(results), "citation"):
         table.add_column(column, no_wrap=column == "method")
     rows = []
-    for name, method in METHODS.items():
+    for name in NAMES["table2"]:
+        method = METHODS[name]
         ran = {dataset: _trials(records, name, dataset) for dataset in GRAPHS}
         status = ", ".join(f"{title(dataset)} {count}" for dataset, count in ran.items() if count)
         table.add_row(method.title, method.met or "", status or dim("not run"), method.citation)
         rows.append({"name": name, **_plain(name), "trials": ran})
     out.print(table)
-    out.print("panconv zoo NAME GRAPH trains one, panconv zoo NAME shows its settings.")
+    others = ", ".join(name for name, method in METHODS.items() if not method.in_table2)
+    out.print(f"panconv zoo NAME GRAPH trains one, panconv zoo NAME shows its settings. Outside Table 2: {others}.")
     write(json_file, rows, "list")
 
 

@@ -12,6 +12,12 @@ from panconv.records.jsonl import Upgrades, is_whole
 SCHEMA = "panconv-record-1"
 PAN = "pan"
 _SETTINGS_OF_RUN_1 = ("hidden", "layers", "lr", "dropout", "weight_decay", "epochs", "patience")
+# What lines of the zoo carry of a method that never looked at it.
+_IDLE: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("agnn", "dynamic_filter", "gat", "mlp"), ("normalize",)),
+    "dcnn": ("hidden",),
+    "sgc": ("hidden", "dropout"),
+}
 _NOT_KEPT: dict[str, Any] = {"val_loss": None, "best_epoch": None, "loss_curve": [], "accuracy_curve": []}
 _NOT_KEPT |= {"path_weights": [], "dropped": None}
 
@@ -42,13 +48,16 @@ def _at(curve: Any, epoch: Any) -> Any:
 
 
 def _from_zoo_1(content: dict[str, Any]) -> dict[str, Any]:
-    """Of a baseline, or of PAN on random splits, whose k(n) stood among its settings."""
+    """Of a baseline, maybe with idle settings, or of PAN on random splits, whose k(n) stood among its settings."""
     rest = {name: value for name, value in content.items() if name != "method"}
     rest |= {"schema": SCHEMA, "model": content.get("method"), **_NOT_KEPT}
     how = rest.get("settings")
     if rest["model"] == PAN and isinstance(how, dict) and isinstance(how.get("k"), list):
         rest["operator"] = {"method": 5, "L": len(how["k"]) - 1, "weights": how["k"]}
         rest["settings"] = {name: value for name, value in how.items() if name != "k"}
+    elif isinstance(rest["model"], str) and isinstance(how, dict):
+        idle = _IDLE.get(rest["model"], ())
+        rest["settings"] = {name: value for name, value in how.items() if name not in idle}
     return rest
 
 

@@ -1,151 +1,41 @@
-import copy
-import dataclasses
+"""The door to what were six models of their own: the zoo trains them, and the table is the one of before."""
+
 import json
 
 import pytest
-import torch
-from torch import nn
-from torch_geometric.data import Data
+from baseline_records import record
 
 from panconv import METHODS
-from panconv.paper.studies.operators import models, records, run, table, training
+from panconv.paper import zoo
+from panconv.paper.studies.operators import MODELS, run
+from panconv.paper.tables.reproduce import Asked
+from panconv.paper.zoo.menu import MENU, menu
+from panconv.records.record import Results
+from panconv.training import runner
 
-SETTINGS = models.Settings(4, 0.05, 1e-3, "first", 0.0, 60, 7)
-SETTINGS_ALL = dataclasses.replace(SETTINGS, decay="all")
-
-
-def small(seed=0):
-    """Two clusters whose features tell them apart, a few of them known."""
-    generator = torch.Generator().manual_seed(seed)
-    y = torch.arange(60) % 2
-    source, target = torch.randint(0, 60, (2, 400), generator=generator)
-    alike = y[source] == y[target]
-    mask = torch.arange(60) // 20
-    return Data(
-        x=torch.randn(60, 5, generator=generator) + 2 * y[:, None],
-        y=y,
-        edge_index=torch.stack([source, target])[:, alike],
-        **{f"{name}_mask": mask == i for i, name in enumerate(("train", "val", "test"))},
-    )
+pytestmark = pytest.mark.filterwarnings("ignore:panconv.experiments.operators.run:DeprecationWarning")
 
 
-# ---------------------------------------------------------------------- the models
+def test_it_says_that_it_will_go(tmp_path):
+    expected = pytest.warns(DeprecationWarning, match="it will go: .* panconv zoo NAME GRAPH --met")
+    with expected, pytest.raises(ValueError, match="got none"):
+        run(tmp_path, datasets=[])
 
 
-@pytest.mark.parametrize("name", models.MODELS)
-def test_each_model_learns_on_the_usual_operator_and_on_m(name):
-    data, recipe = small(), models.MODELS[name]
-    for operator in (None, *table.menu(name)):
-        torch.manual_seed(0)
-        graph = data if operator is None else table.transform_of(operator)(data)
-        how = dataclasses.replace(recipe.settings, epochs=50)
-        model = recipe.make(5, 2, how, operator is None or operator.normalize)
-        outcome = training.train(model, graph, how, test=True)
-        assert outcome.test_accuracy > 0.9, operator
-
-
-def test_the_settings_of_a_graph():
-    assert models.MODELS["gat"].on("pubmed").heads == 8
-    assert models.MODELS["gat"].on("cora").heads == 1
-    assert models.MODELS["sgc"].on("citeseer").epochs == 150
-    for name, recipe in models.MODELS.items():
-        for graph in ("cora", "citeseer", "pubmed"):
-            how = recipe.on(graph)
-            model = recipe.make(5, 3, how, True)
-            decayed, others = training._groups(model, how)
-            assert decayed["weight_decay"] == how.weight_decay
-            assert len(decayed["params"]) + len(others["params"]) == len(list(model.parameters()))
-            assert bool(others["params"]) == (name in ("cheb", "gcn", "appnp"))
-
-
-def test_taking_m_as_it_stands_makes_a_difference():
-    """Only where a normalisation would change it: not for method 7, whose rows sum to 1."""
-    data = small()
-    whole = {method: table.transform_of(table.Operator(method, 2, (1, 1, 1), 60))(data) for method in (5, 7)}
-    for name in ("gcn", "appnp"):
-        for method, same in ((5, False), (7, True)):
-            scores = []
-            for normalize in (True, False):
-                torch.manual_seed(0)
-                model = models.MODELS[name].make(5, 2, SETTINGS, normalize).eval()
-                scores.append(model(data.x, whole[method].edge_index, whole[method].edge_weight))
-            assert torch.allclose(*scores, atol=1e-5) == same, (name, method)
-
-
-# ---------------------------------------------------------------------- a training
-
-
-class Scripted(nn.Module):
-    """A model that counts the epochs down; after epoch n its cross entropy for class 0 is the script's n-th."""
-
-    def __init__(self, losses):
-        super().__init__()
-        self.first = nn.ParameterList([torch.zeros(1)])
-        self.losses = losses
-
-    def forward(self, x, edge_index, edge_weight):
-        p = torch.exp(-torch.tensor(self.losses[-int(self.first[0].item()) - 1]))
-        return torch.stack([p.log(), torch.log1p(-p)]).expand(len(x), 2) + 0 * self.first[0]
-
-
-def test_the_state_of_the_lowest_validation_loss_comes_back(monkeypatch):
-    losses = [0.9, 0.5, 0.7, 0.4, 0.6, 0.6, 0.6, 0.6, 0.6, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1]
-
-    class Down(torch.optim.Optimizer):
-        """One step down an epoch, whatever the gradient."""
-
-        def __init__(self, groups, lr):
-            super().__init__(groups, {"lr": lr})
-
-        def step(self):
-            with torch.no_grad():
-                for group in self.param_groups:
-                    for p in group["params"]:
-                        p -= 1
-
-    monkeypatch.setattr(torch.optim, "Adam", Down)
-    data = small()
-    data.y = torch.zeros_like(data.y)
-    for patience, best in ((1, 2), (2, 4), (5, 4), (6, 10)):
-        model = Scripted(losses)
-        how = dataclasses.replace(SETTINGS, epochs=20, patience=patience)
-        outcome = training.train(model, data, how, test=False)
-        # Between two looks it trains on, but what it finds after its patience has run out does not count.
-        assert outcome.best_epoch == best
-        assert outcome.val_loss == pytest.approx(losses[best - 1], abs=1e-5)
-        assert model.first[0].item() == -best
-        assert outcome.test_accuracy is None
-
-
-def test_a_training_does_not_see_the_test_nodes():
-    data = small()
-    other = copy.copy(data)
-    other.y = torch.where(data.test_mask, 1 - data.y, data.y)
-    outcomes = []
-    for graph in (data, other):
-        torch.manual_seed(3)
-        model = models.MODELS["gcn"].make(5, 2, SETTINGS, True)
-        outcomes.append(training.train(model, graph, SETTINGS, test=True))
-    assert outcomes[0].val_loss == outcomes[1].val_loss
-    assert outcomes[0].test_accuracy == pytest.approx(1 - outcomes[1].test_accuracy)
-
-
-def test_losses_that_are_never_finite_are_told():
-    data = small()
-    data.x = data.x * torch.inf
-    outcome = training.train(models.MODELS["sgc"].make(5, 2, SETTINGS, True), data, SETTINGS_ALL, test=False)
-    assert outcome.best_epoch == 0
-
-
-# ---------------------------------------------------------------------- the table
+def test_the_models_are_rows_of_the_zoo():
+    assert all(zoo.METHODS[name].met for name in MODELS.values())
+    assert zoo.METHODS["gat"].on("pubmed")["out_heads"] == 8
+    assert zoo.METHODS["gat"].on("cora")["out_heads"] == 1
+    assert zoo.METHODS["sgc"].on("citeseer")["epochs"] == zoo.METHODS["ssgc"].on("citeseer")["epochs"] == 150
+    for name in MODELS.values():
+        assert zoo.METHODS[name].on("pubmed")["decay"] == ("first." if name in ("chebnet", "gcn", "appnp") else "")
 
 
 def test_the_menu():
-    for name, recipe in models.MODELS.items():
-        choices = table.menu(name)
+    assert all(len(operator.weights) == operator.L + 1 and operator.method in METHODS for operator in MENU)
+    for name in MODELS.values():
+        choices = [json.dumps(each) for each in menu(zoo.METHODS[name])]
         assert len(set(choices)) == len(choices) <= 8
-        assert all(operator.normalize for operator in choices) or recipe.switch
-        assert all(len(operator.weights) == operator.L + 1 and operator.method in METHODS for operator in choices)
 
 
 @pytest.fixture
@@ -153,42 +43,35 @@ def scripted(monkeypatch):
     """Trainings that take no time: each gets an accuracy by its operator and seed, and leaves a trace."""
     asked = []
 
-    def fake(self, trial, operator, how):
-        asked.append(trial)
-        method = 0 if operator is None else operator.method
-        value = {0: 0.5, 1: 0.55, 2: 0.6, 7: 0.7, 5: 0.65}[method] + 0.001 * (trial.seed % 1000)
-        test = value if trial.tested else None
-        return records.Record(
-            **vars(trial),
-            best_epoch=1,
-            val_loss=None if method == 5 else 1 - value,
-            val_accuracy=value,
-            test_accuracy=test,
-            dropped=0.1 * bool(method),
-            seconds=0.0,
-            device="cpu",
-            versions={},
-        )
+    def fake(tasks, records, **options):
+        known = {one.key(): one for one in records.read()}
+        for task in tasks:
+            if task.key() not in known:
+                asked.append(task)
+                method = 0 if task.operator is None else task.operator["method"]
+                value = {0: 50, 1: 55, 2: 60, 7: 70, 5: 65}[method] + 0.1 * (task.seed % 1000)
+                known[task.key()] = record(task, value)
+                records.add([known[task.key()]])
+        return [known[task.key()] for task in tasks]
 
-    monkeypatch.setattr(table._Trainer, "_trained", fake)
+    monkeypatch.setattr(runner, "run", fake)
     return asked
 
 
 def test_m_is_chosen_by_validation_with_other_seeds_and_then_tested(scripted, tmp_path):
-    steps = []
-    (cell,) = run(tmp_path, datasets=["cora"], models=["gcn"], trials=3, callback=steps.append)
+    (cell,) = run(tmp_path, datasets=["cora"], models=["gcn"], trials=3)
     assert cell.usual == pytest.approx([0.5, 0.501, 0.502])
     assert cell.met == pytest.approx([0.7, 0.701, 0.702])
     assert cell.difference == pytest.approx(0.2)
-    assert (cell.chosen["method"], cell.dropped) == (7, 0.1)
+    assert cell.chosen["method"] == 7
+    assert 0.01 < cell.dropped < 0.05
     assert len(cell.candidates) == 7
     best = max(cell.candidates, key=lambda candidate: candidate["val_accuracy"])
-    assert best["method"] == 7
-    assert [step.done for step in steps] == list(range(3 + 7 * 2 + 3))
-    assert {step.total for step in steps} == {20}
-    choosing = [trial for trial in scripted if not trial.tested]
-    assert {trial.seed for trial in choosing} == {1000, 1001}
-    assert {trial.seed for trial in scripted if trial.tested} == {0, 1, 2}
+    assert (best["method"], best["val_accuracy"]) == (7, pytest.approx(0.7005))
+    assert len(scripted) == 3 + 7 * 2 + 3
+    choosing = [task for task in scripted if not task.tested]
+    assert {task.seed for task in choosing} == {1000, 1001}
+    assert {task.seed for task in scripted if task.tested} == {0, 1, 2}
 
 
 def test_records_are_gone_on_from(scripted, tmp_path):
@@ -203,18 +86,21 @@ def test_records_are_gone_on_from(scripted, tmp_path):
     damaged = next(path for path in sorted(tmp_path.glob("cora-gcn-*")) if '"operator": null' in path.read_text())
     damaged.write_text(damaged.read_text()[:-30])
     with pytest.warns(UserWarning, match="is cut short or damaged: skipped"):
-        kept = records.Records(tmp_path)
-    assert len(kept._found) == count + 2 + 4 - 1
+        kept = Results(tmp_path).read()
+    assert len(kept) == count + 2 + 4 - 1
 
 
 def test_a_real_training_comes_out_again(tmp_path):
-    options = {"datasets": ["cora"], "models": ["gcn"], "quick": True}
-    cells = [run(tmp_path / name, **options) for name in ("a", "b")]
+    steps, options = [], {"datasets": ["cora"], "models": ["ssgc"], "quick": True}
+    cells = [run(tmp_path / name, **options, callback=steps.append) for name in ("a", "b")]
     assert cells[0] == cells[1]
+    assert {step.tasks[0].model for step in steps} == {"ssgc"}
     lines = [json.loads(line) for path in (tmp_path / "a").glob("*.jsonl") for line in path.read_text().splitlines()]
-    assert {line["schema"] for line in lines} == {"panconv-operator-1"}
+    assert {line["schema"] for line in lines} == {"panconv-record-1"}
     assert len(lines) == 4
     assert sum(line["test_accuracy"] is None for line in lines) == 2
+    asked = Asked((), ["ssgc"], ["cora"], 1, quick=True, met=True)
+    assert asked.missing(Results(tmp_path / "a").read()) == 0
 
 
 @pytest.mark.parametrize(
@@ -234,10 +120,10 @@ def test_mistakes(options, message, tmp_path):
 def test_a_folder_of_something_else(tmp_path):
     (tmp_path / "file").write_text("mine")
     with pytest.raises(ValueError, match="is a file"):
-        records.Records(tmp_path / "file")
-    (tmp_path / "runs.jsonl").write_text('{"schema": "panconv-run-1"}\n')
-    with pytest.raises(ValueError, match="is of another schema \\('panconv-run-1'"):
-        records.Records(tmp_path)
-    (tmp_path / "runs.jsonl").write_text('{"schema": "panconv-operator-1", "odd": 1}\n')
+        run(tmp_path / "file")
+    (tmp_path / "runs.jsonl").write_text('{"schema": "panconv-run-0"}\n')
+    with pytest.raises(ValueError, match="is of another schema \\('panconv-run-0'"):
+        run(tmp_path)
+    (tmp_path / "runs.jsonl").write_text('{"schema": "panconv-zoo-1", "odd": 1}\n')
     with pytest.raises(ValueError, match=r"missing or unknown fields .*odd"):
-        records.Records(tmp_path)
+        run(tmp_path)

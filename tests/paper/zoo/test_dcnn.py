@@ -1,7 +1,7 @@
 import torch
 from towns import close, learns_and_repeats, settings, towns, walk
 
-from panconv.paper.zoo import dcnn
+from panconv.paper.zoo import stack
 from panconv.paper.zoo.dcnn import Diffusion, diffused, train
 from panconv.paper.zoo.operator import operands
 
@@ -33,13 +33,13 @@ def test_it_learns():
 
 
 def test_what_is_trained_on_is_every_hop_of_the_walk(monkeypatch):
-    data, seen, fit = towns(), [], dcnn.fit
+    data, seen, fit = towns(), [], stack.fit
 
     def watched(model, shown, **options):
         seen.append(shown.x)
         return fit(model, shown, **options)
 
-    monkeypatch.setattr(dcnn, "fit", watched)
+    monkeypatch.setattr(stack, "fit", watched)
     P, known = walk(data), data.train_mask | data.val_mask
     for hops in (2, 4):
         train(data, settings("dcnn", hops=hops, epochs=1), [0])

@@ -1,9 +1,11 @@
+import copy
+
 import torch
 import torch.nn.functional as F
 from torch.testing import assert_close as close
 from zoo_graph import check_dropouts, settings, small
 
-from panconv import Adjacency
+from panconv import Adjacency, METTransform
 from panconv.paper.zoo import gat
 from panconv.paper.zoo.loops import with_loops
 from panconv.paper.zoo.stack import edges
@@ -51,3 +53,14 @@ def test_the_inputs_and_the_attention_of_both_layers_are_dropped():
     names = ["first.drop", "second.drop", "drop_input", "drop_hidden"]
     model = gat.network(settings("gat", dropout=0.3), 8, 2)
     check_dropouts(model, 0.3, lambda model: model(data.x, adj), names)
+
+
+def test_of_m_it_takes_the_pattern():
+    data, _ = small()
+    on_m, how = METTransform(2, 2, [1, 1, 1], ("top_k", 5))(data), settings("gat", epochs=5)
+    given = gat.train(on_m, how, [0, 1])
+    other = copy.copy(on_m)
+    other.edge_weight = torch.rand(on_m.num_edges)
+    assert torch.equal(gat.train(other, how, [0, 1]), given)
+    layer = gat.Attention(8, 4, 2, 0.0, concat=True)
+    assert not torch.allclose(*(layer(data.x, with_loops(each).edge_index) for each in (data, on_m)))

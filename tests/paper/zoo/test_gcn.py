@@ -26,11 +26,11 @@ def test_the_weights_can_be_the_operator():
     close(model(data.x, adj), M @ hidden @ model.second.lin.weight.T)
 
 
-@pytest.mark.parametrize("name", ["gcn", "chebnet", "gln", "agnn", "gat", "sgc"])
+@pytest.mark.parametrize("name", ["gcn", "chebnet", "gln", "agnn", "gat", "sgc", "ssgc"])
 def test_neighbours_tell_what_features_do_not(name):
     """And a trial is what it is alone, whatever else is trained beside it; the test nodes' labels are nobody's."""
     data, truth = small()
-    how = settings(name, **({"lr": 0.3} if name == "sgc" else {}))
+    how = settings(name, **({"lr": 0.3} if name.endswith("sgc") else {}))
     told = []
     predicted = trainer(name)(data, how, [4, 5], tell=told.append)
     assert predicted.shape == (2, 60)

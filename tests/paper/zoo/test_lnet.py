@@ -5,12 +5,14 @@ import torch
 from rings import two_rings
 from torch import nn
 from torch.nn import functional as F
+from towns import built, towns
 from zoo_graph import check_dropouts
 
 from panconv import Adjacency
 from panconv.graph.csr import CSR
-from panconv.paper.zoo import METHODS, trainer
-from panconv.paper.zoo.lnet import LanczosLayer, LanczosNet
+from panconv.paper.zoo import METHODS, lnet, trainer
+from panconv.paper.zoo.lnet import LanczosLayer
+from panconv.paper.zoo.operator import graph
 from panconv.paper.zoo.symmetric import Symmetric, start, symmetric
 from panconv.spectral import ritz
 
@@ -71,11 +73,11 @@ def test_the_network_of_the_ritz_values_has_a_relu_and_no_bias():
     assert not layer.filter(torch.zeros(1, 2)).any()  # what the powers forget stays forgotten
 
 
-def test_two_layers_with_a_relu_between_and_dropout_before_each():
-    M, dense = small()
-    pairs = ritz(dense, start(12, dense.device).double(), 6)
-    model, x = LanczosNet(4, 3, M, pairs, {**HOW, "hidden": 6, "dropout": 0.3}).eval(), torch.randn(12, 4)
+def test_two_layers_with_a_relu_between_and_dropout_before_each(monkeypatch):
+    data = towns()
+    model = built(lnet, monkeypatch, data, {**METHODS["lnet"].settings, "hidden": 6, "steps": 6, "dropout": 0.3})
+    x, adj = torch.randn(60, 12), graph(data)
     hidden = model.first(x)
     assert hidden.min() < 0
-    assert torch.allclose(model(x, None), model.second(hidden.clamp(min=0)), atol=1e-6)
-    check_dropouts(model, 0.3, lambda model: model(x, None), ["drop_input", "drop_hidden"])
+    assert torch.allclose(model(x, adj), model.second(hidden.clamp(min=0)), atol=1e-6)
+    check_dropouts(model, 0.3, lambda model: model(x, adj), ["drop_input", "drop_hidden"])

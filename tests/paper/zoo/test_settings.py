@@ -5,6 +5,7 @@ from panconv.paper.zoo import METHODS
 from panconv.paper.zoo.deepwalk import SCALES
 from panconv.paper.zoo.settings import WORDS, merged
 from panconv.paper.zoo.skipgram import LOSSES
+from panconv.records.upgrades import _IDLE
 from panconv.walkers import KINDS
 
 
@@ -17,8 +18,13 @@ def test_a_setting_it_does_not_have():
 def test_the_settings_of_the_table_are_allowed():
     for method in METHODS.values():
         for dataset in GRAPHS:
-            how = {k: v for k, v in method.on(dataset, True).items() if (method.title, k) != ("SGC", "hidden")}
+            how = method.on(dataset, True)
             assert merged(how, how) == how
+
+
+def test_no_method_has_a_setting_that_records_of_before_had_in_vain():
+    for name, idle in _IDLE.items():
+        assert not METHODS[name].settings.keys() & set(idle)
 
 
 def test_the_words_are_those_that_the_methods_know():

@@ -6,6 +6,7 @@ from zoo_graph import settings, small
 
 from panconv import Adjacency
 from panconv.paper.zoo import gcn, stack, trainer
+from panconv.paper.zoo.mlp import Blind
 from panconv.paper.zoo.stack import Layers, edges
 from panconv.training.fit import fit
 
@@ -92,3 +93,13 @@ def test_a_graph_that_was_given_is_as_it_was_and_shares_its_tensors(monkeypatch)
     assert handed[0].test_mask is data.val_mask
     assert data.to_dict().keys() == before.keys()
     assert all(torch.equal(value, before[name]) for name, value in data.to_dict().items())
+
+
+def test_without_edges_the_nodes_with_a_label_are_enough():
+    """It is the training on all nodes, and it neither sees edges nor labels of others."""
+    data, truth = small()
+    how = settings("ssgc")
+    alone = stack.fitted_alone(Blind, data.x, data, how, [3, 4])
+    assert torch.equal(alone, stack.fitted(Blind, data, how, [3, 4]))
+    data.y = torch.where(data.test_mask, 1 - truth, truth)
+    assert torch.equal(alone, stack.fitted_alone(Blind, data.x, data, how, [3, 4]))

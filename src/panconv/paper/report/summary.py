@@ -223,12 +223,12 @@ def convergence_line(figure: dict[str, list[Record]]) -> str:
 
 
 def _beside(records: Sequence[Record], names: Sequence[str]) -> list[Row]:
-    rows = [_baseline(records, name) for name in names]
+    rows = [baseline(records, name) for name in names]
     ours = [cell(pick(records, partial(cells.pan_jobs, name, 1)), GRID_SEARCH[name]) for name in GRAPHS]
     return [*rows, Row("PAN", ours, ours=True)]
 
 
-def _baseline(records: Sequence[Record], name: str) -> Row:
+def baseline(records: Sequence[Record], name: str) -> Row:
     """A method of others as we ran it, beside the figure the paper copies."""
     method = METHODS[name]
     shown, on_m = [], []

@@ -1,5 +1,6 @@
-"""The 24 baselines of the paper's Table 2: `METHODS` has a row per baseline, and the file of that name trains it."""
+"""The 24 baselines of the paper's Table 2 and two more: `METHODS` has a row per baseline, its file trains it."""
 
-from panconv.paper.zoo.registry import METHODS, Method, trainer
+from panconv.paper.zoo.method import Method
+from panconv.paper.zoo.registry import METHODS, trainer
 
 __all__ = ["METHODS", "Method", "trainer"]

@@ -6,18 +6,16 @@ neural network for semi-supervised learning, 2018.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping
 from typing import Any
 
 from torch import Tensor, nn
-from torch_geometric.data import Data
 from torch_geometric.nn import AGNNConv, Linear
 
 from panconv.graph import Adjacency
 from panconv.nn import Dropout
 from panconv.paper.zoo.loops import with_loops
-from panconv.paper.zoo.stack import Tell, edges, fitted
+from panconv.paper.zoo.stack import edges, trained_by_fit
 
 
 class Attentive(nn.Module):
@@ -56,7 +54,4 @@ def network(how: Mapping[str, Any], inputs: int, classes: int) -> nn.Module:
     return Attentive(inputs, how["hidden"], classes, how["layers"], how["fixed"], how["dropout"])
 
 
-def train(
-    data: Data, how: Mapping[str, Any], seeds: Sequence[int], device: str = "cpu", tell: Tell | None = None
-) -> Tensor:
-    return fitted(partial(network, how), with_loops(data), how, seeds, device, tell)
+train = trained_by_fit(network, lambda data, how: with_loops(data))

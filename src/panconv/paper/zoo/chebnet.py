@@ -7,8 +7,7 @@ NIPS 2016; in two layers as Kipf & Welling, ICLR 2017, measured it.
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping
 from typing import Any
 
 import torch
@@ -18,7 +17,8 @@ from torch_geometric.nn import ChebConv
 
 from panconv.compute.spmm import spmm
 from panconv.graph import Adjacency
-from panconv.paper.zoo.stack import Layers, Tell, fitted
+from panconv.paper.zoo.operator import operator
+from panconv.paper.zoo.stack import Layers, trained_by_fit
 
 _STEPS = 100  # of the power iteration: the scale of a polynomial's argument need not be exact
 
@@ -47,8 +47,7 @@ def network(how: Mapping[str, Any], inputs: int, classes: int) -> nn.Module:
 
 def scaled(data: Data, normalize: bool) -> Data:
     """The graph of L̃, for L = I − P, or with M in place of P for L = I − M/ρ(M): at λ = 2 that is −P, and −M/ρ(M)."""
-    adj = Adjacency.of(data.edge_index, data.edge_weight, data.num_nodes)
-    adj = adj.base("D^−½AD^−½") if normalize else adj
+    adj = operator(data, {"normalize": normalize}, "D^−½AD^−½")
     a, _ = adj.operands(data.x.dtype)
     value = -a.value if normalize else -a.value / radius(adj)
     rescaled = copy.copy(data)
@@ -68,7 +67,4 @@ def radius(adj: Adjacency) -> Tensor:
     return largest
 
 
-def train(
-    data: Data, how: Mapping[str, Any], seeds: Sequence[int], device: str = "cpu", tell: Tell | None = None
-) -> Tensor:
-    return fitted(partial(network, how), scaled(data, how["normalize"]), how, seeds, device, tell)
+train = trained_by_fit(network, lambda data, how: scaled(data, how["normalize"]))

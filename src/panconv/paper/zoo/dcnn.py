@@ -17,12 +17,9 @@ from torch_geometric.nn import Linear
 
 from panconv.compute.spmm import spmm
 from panconv.graph.csr import CSR
-from panconv.nn import Dropout, Stacked
+from panconv.nn import Dropout
 from panconv.paper.zoo.operator import operands
-from panconv.paper.zoo.stack import Tell
-from panconv.training.fit import Progress, fit
-
-_NODES = 1024  # so many are classified at a time
+from panconv.paper.zoo.stack import Tell, fitted_alone
 
 
 def diffused(matrix: tuple[CSR, CSR], x: Tensor, hops: int) -> Tensor:
@@ -50,30 +47,6 @@ def train(
     data: Data, how: Mapping[str, Any], seeds: Sequence[int], device: str = "cpu", tell: Tell | None = None
 ) -> Tensor:
     z = diffused(operands(data, how, "D⁻¹A", device), data.x.float().to(device), how["hops"])
-    classes = int(data.y.max()) + 1
-    model = Stacked(
-        lambda: Diffusion(z.size(1), classes, how["dropout"]), z.size(1), classes, trials=len(seeds), decay=how["decay"]
-    )
-
-    def told(progress: Progress) -> None:
-        if tell is not None:
-            tell(progress.epoch / progress.epochs)
-
-    options = {name: how[name] for name in ("lr", "weight_decay", "epochs", "patience")}
-    fit(model, _labelled(data, z), seeds=seeds, device=device, callback=told, **options)
-    with torch.no_grad():
-        return torch.cat([model(part, None).argmax(-1) for part in z.split(_NODES)]).T.cpu()
-
-
-def _labelled(data: Data, z: Tensor) -> Data:
-    """The nodes with a label alone, without edges: once the features have diffused, no node needs another."""
-    known = (data.train_mask | data.val_mask).nonzero().squeeze(1)
-    val = data.val_mask[known]
-    return Data(
-        x=z[known.to(z.device)],
-        edge_index=torch.empty(2, 0, dtype=torch.long),
-        y=data.y[known],
-        train_mask=data.train_mask[known],
-        val_mask=val,
-        test_mask=val,  # `fit` asks for them, and here there are none to look at
+    return fitted_alone(
+        lambda width, classes: Diffusion(width, classes, how["dropout"]), z, data, how, seeds, device, tell
     )

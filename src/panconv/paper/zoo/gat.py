@@ -6,18 +6,16 @@ attention networks, ICLR 2018.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping
 from typing import Any
 
 import torch.nn.functional as F
 from torch import Tensor, nn
-from torch_geometric.data import Data
 from torch_geometric.nn import GATConv
 
 from panconv.nn import Dropout
 from panconv.paper.zoo.loops import with_loops
-from panconv.paper.zoo.stack import Layers, Tell, fitted
+from panconv.paper.zoo.stack import Layers, trained_by_fit
 
 
 class Attention(GATConv):  # type: ignore[misc]
@@ -38,7 +36,4 @@ def network(how: Mapping[str, Any], inputs: int, classes: int) -> nn.Module:
     return Layers(first, second, p, activation=F.elu)
 
 
-def train(
-    data: Data, how: Mapping[str, Any], seeds: Sequence[int], device: str = "cpu", tell: Tell | None = None
-) -> Tensor:
-    return fitted(partial(network, how), with_loops(data), how, seeds, device, tell)
+train = trained_by_fit(network, lambda data, how: with_loops(data))

@@ -5,16 +5,14 @@ Kipf & Welling, Semi-supervised classification with graph convolutional networks
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch.nn.functional as F
 from torch import Tensor, nn
-from torch_geometric.data import Data
 from torch_geometric.nn import GCNConv
 
-from panconv.paper.zoo.stack import Layers, Tell, fitted
+from panconv.paper.zoo.stack import Layers, trained_by_fit
 
 
 def network(
@@ -25,7 +23,4 @@ def network(
     return Layers(first, second, how["dropout"], activation)
 
 
-def train(
-    data: Data, how: Mapping[str, Any], seeds: Sequence[int], device: str = "cpu", tell: Tell | None = None
-) -> Tensor:
-    return fitted(partial(network, how), data, how, seeds, device, tell)
+train = trained_by_fit(network)

@@ -5,22 +5,17 @@ Thekumparampil, Wang, Oh & Li, Attention-based graph neural network for semi-sup
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping
 from typing import Any
 
-from torch import Tensor, nn
-from torch_geometric.data import Data
+from torch import nn
 
 from panconv.paper.zoo import gcn
-from panconv.paper.zoo.stack import Tell, fitted
+from panconv.paper.zoo.stack import trained_by_fit
 
 
 def network(how: Mapping[str, Any], inputs: int, classes: int) -> nn.Module:
     return gcn.network(how, inputs, classes, activation=nn.Identity())
 
 
-def train(
-    data: Data, how: Mapping[str, Any], seeds: Sequence[int], device: str = "cpu", tell: Tell | None = None
-) -> Tensor:
-    return fitted(partial(network, how), data, how, seeds, device, tell)
+train = trained_by_fit(network)

@@ -10,16 +10,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 from torch_geometric.data import Data
 
-from panconv.graph import Adjacency
 from panconv.graph.csr import CSR
-from panconv.nn import Dropout
 from panconv.paper.zoo.operator import graph
 from panconv.paper.zoo.scales import Scales
-from panconv.paper.zoo.stack import Tell, fitted
+from panconv.paper.zoo.stack import Layers, Tell, fitted
 from panconv.paper.zoo.symmetric import Symmetric, start, symmetric
 from panconv.spectral import Ritz, ritz
 
@@ -37,21 +34,8 @@ class LanczosLayer(nn.Module):
         wide = nn.Linear(E, how["filter"], bias=False), nn.ReLU(), nn.Linear(how["filter"], E, bias=False)
         self.filter = nn.Sequential(*wide)
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, x: Tensor, *edges: Any) -> Tensor:
         return self.scales(x, self.vectors, torch.diag_embed(self.filter(self.powers).T))
-
-
-class LanczosNet(nn.Module):
-    """Two layers."""
-
-    def __init__(self, inputs: int, classes: int, M: CSR, pairs: Ritz, how: Mapping[str, Any]) -> None:
-        super().__init__()
-        self.first = LanczosLayer(inputs, how["hidden"], M, pairs, how)
-        self.second = LanczosLayer(how["hidden"], classes, M, pairs, how)
-        self.drop_input, self.drop_hidden = Dropout(how["dropout"]), Dropout(how["dropout"])
-
-    def forward(self, x: Tensor, adj: Adjacency) -> Tensor:
-        return self.second(self.drop_hidden(F.relu(self.first(self.drop_input(x)))))
 
 
 def train(
@@ -64,6 +48,7 @@ def train(
     single = CSR(M.crow, M.col, M.value.float())
 
     def make(inputs: int, classes: int) -> nn.Module:
-        return LanczosNet(inputs, classes, single, pairs, how)
+        first = LanczosLayer(inputs, how["hidden"], single, pairs, how)
+        return Layers(first, LanczosLayer(how["hidden"], classes, single, pairs, how), how["dropout"])
 
     return fitted(make, data, how, seeds, device, tell)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from panconv.paper.zoo.registry import Method
+from panconv.paper.zoo.method import Method
 
 
 @dataclass(frozen=True)

@@ -5,15 +5,13 @@ Kipf & Welling, Semi-supervised classification with graph convolutional networks
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping
 from typing import Any
 
 from torch import Tensor, nn
-from torch_geometric.data import Data
 from torch_geometric.nn import Linear
 
-from panconv.paper.zoo.stack import Layers, Tell, fitted
+from panconv.paper.zoo.stack import Layers, trained_by_fit
 
 
 class Blind(Linear):  # type: ignore[misc]
@@ -29,7 +27,4 @@ def network(how: Mapping[str, Any], inputs: int, classes: int) -> nn.Module:
     return Layers(first, second, how["dropout"])
 
 
-def train(
-    data: Data, how: Mapping[str, Any], seeds: Sequence[int], device: str = "cpu", tell: Tell | None = None
-) -> Tensor:
-    return fitted(partial(network, how), data, how, seeds, device, tell)
+train = trained_by_fit(network)

@@ -10,9 +10,11 @@ from typing import Any
 
 import torch
 from torch_geometric.data import Data
+from torch_geometric.nn.conv.gcn_conv import gcn_norm
 
 from panconv.graph import Adjacency
 from panconv.graph.csr import CSR
+from panconv.transforms import METTransform
 
 
 def graph(data: Data, device: str = "cpu") -> Adjacency:
@@ -29,3 +31,19 @@ def operator(data: Data, how: Mapping[str, Any], base: str, device: str = "cpu")
 def operands(data: Data, how: Mapping[str, Any], base: str, device: str = "cpu") -> tuple[CSR, CSR]:
     """The operator and its transpose, as `spmm` takes them."""
     return operator(data, how, base, device).operands(torch.float32)
+
+
+def renormalized(data: Data, how: Mapping[str, Any], device: str = "cpu") -> tuple[CSR, CSR]:
+    """Â and its transpose as GCN makes them of weights: where M has a self-loop it keeps it, others get one of 1."""
+    edge_index, weight = data.edge_index, getattr(data, "edge_weight", None)
+    if how["normalize"]:
+        edge_index, weight = gcn_norm(edge_index, weight, data.num_nodes)
+    return Adjacency.of(edge_index, weight, data.num_nodes).to(device).operands(torch.float32)
+
+
+def dropped(data: Data, operator: Mapping[str, Any]) -> float:
+    """The share of |M| that the top-k of an entry of the menu takes from a graph's M."""
+    transform = METTransform(operator["L"], operator["method"], operator["weights"], ("top_k", operator["top_k"]))
+    transform(data)
+    assert transform.dropped is not None
+    return transform.dropped.share

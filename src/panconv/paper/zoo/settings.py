@@ -22,8 +22,6 @@ WORDS: dict[str, tuple[str, ...]] = {
 # Whole numbers are at least 1, but for these.
 FROM_ZERO = ("context_steps", "fixed", "hops", "label_pairs", "label_steps", "passes", "pretrain", "rounds")
 POSITIVE = ("C", "context_lr", "growth", "lr", "p", "q", "ridge", "threshold")  # other numbers are at least 0
-
-
 _MOST = 10**9  # of a whole number
 
 
@@ -56,16 +54,19 @@ def _is_whole(value: Any) -> bool:
 
 
 def _check(name: str, value: Any) -> None:
-    if isinstance(value, str):
-        if name in WORDS and value not in WORDS[name]:
-            raise ValueError(f"{name} must be one of {', '.join(map(repr, WORDS[name]))}, got {value!r:.60}")
-    elif isinstance(value, int) and not isinstance(value, bool):
+    if isinstance(value, str) and value not in WORDS.get(name, (value,)):
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, WORDS[name]))}, got {value!r:.60}")
+    if isinstance(value, int) and not isinstance(value, bool):
         least = 0 if name in FROM_ZERO else 1
         if not least <= value <= _MOST:
             bound = f"at least {least}" if value < least else f"at most {_MOST:,}"
             raise ValueError(f"{name} must be {bound}, got {value}")
-    elif isinstance(value, float):
-        if not math.isfinite(value) or value < 0 or (name in POSITIVE and value == 0):
-            raise ValueError(f"{name} must be {'above' if name in POSITIVE else 'at least'} 0 and finite, got {value}")
-        if (name == "dropout" and value >= 1) or (name == "alpha" and value > 1):
-            raise ValueError(f"{name} must be {'below' if name == 'dropout' else 'at most'} 1, got {value}")
+    if isinstance(value, float):
+        _check_number(name, value)
+
+
+def _check_number(name: str, value: float) -> None:
+    if not math.isfinite(value) or value < 0 or (name in POSITIVE and value == 0):
+        raise ValueError(f"{name} must be {'above' if name in POSITIVE else 'at least'} 0 and finite, got {value}")
+    if (name == "dropout" and value >= 1) or (name == "alpha" and value > 1):
+        raise ValueError(f"{name} must be {'below' if name == 'dropout' else 'at most'} 1, got {value}")

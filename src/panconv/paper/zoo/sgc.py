@@ -5,16 +5,14 @@ Wu et al., Simplifying graph convolutional networks, ICML 2019.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping
 from typing import Any
 
 from torch import Tensor, nn
-from torch_geometric.data import Data
 from torch_geometric.nn import SGConv
 
 from panconv.graph import Adjacency
-from panconv.paper.zoo.stack import Tell, edges, fitted
+from panconv.paper.zoo.stack import edges, trained_by_fit
 
 
 class OnOperator(SGConv):  # type: ignore[misc]
@@ -46,7 +44,4 @@ def network(how: Mapping[str, Any], inputs: int, classes: int) -> nn.Module:
     return Regression((SGConv if how["normalize"] else OnOperator)(inputs, classes, how["K"], cached=True))
 
 
-def train(
-    data: Data, how: Mapping[str, Any], seeds: Sequence[int], device: str = "cpu", tell: Tell | None = None
-) -> Tensor:
-    return fitted(partial(network, how), data, how, seeds, device, tell)
+train = trained_by_fit(network)

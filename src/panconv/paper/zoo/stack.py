@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -26,6 +27,7 @@ from panconv.nn import Dropout, Stacked
 from panconv.training.fit import Progress, fit
 
 Tell = Callable[[float], None]
+_NODES = 1024  # so many are classified at a time, once a model is trained that needs no edges
 
 
 class Layers(nn.Module):
@@ -49,6 +51,25 @@ class Layers(nn.Module):
         return self.second(self.drop_hidden(x), *edges(adj))
 
 
+def trained_by_fit(
+    network: Callable[[Mapping[str, Any], int, int], nn.Module],
+    prepared: Callable[[Data, Mapping[str, Any]], Data] = lambda data, how: data,
+) -> Callable[..., Tensor]:
+    """The `train` of a method that is one network.
+
+    Args:
+        network: the module of one trial, from the settings and the numbers of features and classes.
+        prepared: what is done to the graph first, by the settings.
+    """
+
+    def train(
+        data: Data, how: Mapping[str, Any], seeds: Sequence[int], device: str = "cpu", tell: Tell | None = None
+    ) -> Tensor:
+        return fitted(partial(network, how), prepared(data, how), how, seeds, device, tell)
+
+    return train
+
+
 def fitted(
     make: Callable[[int, int], nn.Module],
     data: Data,
@@ -63,17 +84,54 @@ def fitted(
         make: the module of one trial, from the number of features and of classes; called with x and an `Adjacency`.
         data, how, seeds, device, tell: as every method of the zoo has them.
     """
-    inputs, classes = data.x.size(1), int(data.y.max()) + 1
-    model = Stacked(lambda: make(inputs, classes), inputs, classes, trials=len(seeds), decay=how["decay"])
-    options = {name: how[name] for name in ("lr", "weight_decay", "epochs", "patience", "keep") if name in how}
     shown = copy.copy(data)  # shallow: `fit` asks for test nodes, and here there are none to look at
     shown.test_mask = data.val_mask
+    model = _stacked(make, data, how, seeds)
+    return fit(model, shown, seeds=seeds, device=device, **_options(how, tell)).predicted.T
+
+
+def fitted_alone(
+    make: Callable[[int, int], nn.Module],
+    z: Tensor,
+    data: Data,
+    how: Mapping[str, Any],
+    seeds: Sequence[int],
+    device: str = "cpu",
+    tell: Tell | None = None,
+) -> Tensor:
+    """The same for a module that needs no edges: it learns on the nodes with a label, and meets the others at the end.
+
+    Args:
+        make: the module of one trial; it is called with features and an `Adjacency` that has no edges, or None.
+        z: what the graph has made of the features, (N, F), on the device.
+        data, how, seeds, device, tell: as every method of the zoo has them.
+    """
+    known = (data.train_mask | data.val_mask).nonzero().squeeze(1)
+    train, val = data.train_mask[known], data.val_mask[known]
+    edgeless = torch.empty(2, 0, dtype=torch.long)
+    part = Data(z[known.to(z.device)], edgeless, y=data.y[known], train_mask=train, val_mask=val, test_mask=val)
+    model = _stacked(make, part, how, seeds)
+    fit(model, part, seeds=seeds, device=device, **_options(how, tell))
+    with torch.no_grad():
+        return torch.cat([model(nodes, None).argmax(-1) for nodes in z.split(_NODES)]).T.cpu()
+
+
+def _stacked(
+    make: Callable[[int, int], nn.Module], data: Data, how: Mapping[str, Any], seeds: Sequence[int]
+) -> Stacked:
+    inputs, classes = data.x.size(1), int(data.y.max()) + 1
+    return Stacked(lambda: make(inputs, classes), inputs, classes, trials=len(seeds), decay=how["decay"])
+
+
+def _options(how: Mapping[str, Any], tell: Tell | None) -> dict[str, Any]:
+    """What `fit` is told besides the graph and the seeds."""
 
     def told(progress: Progress) -> None:
         if tell is not None:
             tell(progress.epoch / progress.epochs)
 
-    return fit(model, shown, seeds=seeds, device=device, callback=told, **options).predicted.T
+    options = {name: how[name] for name in ("lr", "weight_decay", "epochs", "patience", "keep") if name in how}
+    return {**options, "callback": told}
 
 
 def edges(adj: Adjacency) -> tuple[Tensor, Tensor | None]:

@@ -1,0 +1,36 @@
+"""The tables of the pages are those that the tool makes of the committed records."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+TOOLS = Path(__file__).parents[1] / "tools"
+
+
+@pytest.fixture(scope="module")
+def zoo_tables():
+    spec = importlib.util.spec_from_file_location("zoo_tables", TOOLS / "zoo_tables.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    module.share = lambda *_: 0.0  # of |M|, whose computation takes a while
+    return module
+
+
+def test_the_pages_have_the_tables_of_the_records(zoo_tables):
+    parts = zoo_tables.tables()
+    del parts["operators-chosen"]
+    for name in zoo_tables.PAGES:
+        page = (zoo_tables.DOCS / name).read_text()
+        assert zoo_tables.filled(page, parts) == page, f"python tools/zoo_tables.py writes another {name}"
+
+
+def test_what_has_not_been_run_is_a_dash(zoo_tables):
+    parts = zoo_tables.operators([])
+    assert "| GAT | – | – | – | – | – | – | – | – | – |" in parts["operators"].splitlines()
+    assert "| S²GC | – | – | – |" in parts["operators-chosen"].splitlines()
+
+
+def test_text_between_markers_is_replaced_and_nothing_else(zoo_tables):
+    page = "a\n<!-- own: begin -->\nold\n<!-- own: end -->\nb <!-- met: begin -->"
+    assert zoo_tables.filled(page, {"own": "new", "met": "x"}) == page.replace("old", "\nnew\n")
