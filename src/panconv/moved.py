@@ -24,7 +24,6 @@ MOVED = {
     "experiments.communities": "paper.studies.communities",
     "experiments.curves": "paper.figures.curves",
     "experiments.heat": "paper.figures.heat",
-    "experiments.landings": "paper.studies.landings",
     "experiments.lattice": "paper.figures.lattice",
     "experiments.links": "paper.studies.links",
     "experiments.localisation": "paper.studies.localisation",

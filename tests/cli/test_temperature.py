@@ -26,11 +26,15 @@ def test_temperature(tmp_path):
         assert len(landing["temperatures"]) == 2  # one per layer
         assert all(0 < abs(math.log(T / landing["start"])) < 0.5 for T in landing["temperatures"])  # it moved
     assert (tmp_path / "t.png").stat().st_size > 10_000
+    kept = {path.name: path.read_bytes() for path in (tmp_path / "results").iterdir()}
+    assert sum(content.count(b"\n") for content in kept.values()) == 2 * (2 * 3 + 2 * len(STARTS))
     again = run(*arguments, cwd=tmp_path)
     trained = "T trained by gradient"
     assert again.stdout.split(trained)[1].strip() == done.stdout.split(trained)[1].split("plot:")[0].strip()
     assert again.stdout.split(trained)[0] == done.stdout.split(trained)[0]
-    assert len(list((tmp_path / "results").glob("*-temperature-*.json"))) == 4  # found again, not trained again
+    found_again = {path.name: path.read_bytes() for path in (tmp_path / "results").iterdir()}
+    assert found_again == kept  # not trained again
+    assert sum(b'"trained": true' in content for content in kept.values()) == 4  # a file per length and start
 
 
 def test_thermodynamics(tmp_path):

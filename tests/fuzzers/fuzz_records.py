@@ -12,17 +12,16 @@ import random
 import sys
 import tempfile
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 from in_process import call
 
 from panconv.paper.report.page import page
-from panconv.paper.studies import landings
 from panconv.records.jsonl import line_of, read_lines
 from panconv.records.record import SCHEMA, Results, _plain, parsed
 
 COMMITTED = Path(__file__).parents[2] / "docs/results"
-LANDING = vars(landings.Landing(2, 0.3, [0.1, 0.2], [0.0, 0.1], 0.8, 0.01, 0.7, 10))
 DEEP = "[" * 5_000 + "]" * 5_000
 # As they stand in a line, some of them no JSON.
 VALUES = [
@@ -63,14 +62,7 @@ VALUES += [
     "[1e99, 1e99]",
     "9223372036854775808",
 ]
-RECORD = (lambda folder: Results(folder).read(), lambda record: line_of(SCHEMA, _plain(record), parsed))
-KINDS = {  # how a record is read from a folder, and how its line is made
-    **dict.fromkeys(("run", "zoo", "operator", "record"), RECORD),
-    "landing": (
-        lambda folder: [landings.read(next(folder.glob("*.jsonl")))],
-        lambda each: line_of(landings.SCHEMA, vars(each), landings.parsed),
-    ),
-}
+KINDS = ("run", "zoo", "operator", "record", "landing")  # the last: records of a trained temperature
 
 
 class Mark(str):
@@ -86,8 +78,9 @@ class Fuzzer:
             run["val_loss"], run["val_accuracy"] = run["val_loss"][:9], run["val_accuracy"][:9]
             run["best_epoch"] = min(run["best_epoch"], 9)
         some = [parsed(self.random.choice(lines), "") for lines in self.known.values() for _ in range(9)]
-        self.known["record"] = [json.loads(line_of(SCHEMA, _plain(record), parsed)) for record in some]
-        self.known["landing"] = [{"schema": landings.SCHEMA, **LANDING}, LANDING]
+        landed = [replace(some[0], temperatures=T) for T in ([0.1, 0.2], [None, 1e99], [])]
+        for kind, records in (("record", some), ("landing", landed)):
+            self.known[kind] = [json.loads(line_of(SCHEMA, _plain(record), parsed)) for record in records]
 
     def line(self, kind):
         """A line with up to three things changed in it, and perhaps not even JSON."""
@@ -123,23 +116,22 @@ class Fuzzer:
 
     def run(self, place):
         """One line through its reader, and what is read of it."""
-        kind = self.random.choice([*KINDS])
-        read, written = KINDS[kind]
+        kind = self.random.choice(KINDS)
         line = self.line(kind)
         path = place / "line.jsonl"
         path.write_bytes(line + b"\n")
         try:
             with warnings.catch_warnings(record=True) as said:
                 warnings.simplefilter("always")
-                found = read(place)
+                found = Results(place).read()
         except ValueError as error:
             if type(error) is not ValueError or not str(error).startswith(str(path)) or len(str(error)) > 600:
                 raise AssertionError(f"{line[:500]!r} is refused in unclear words") from error
             return kind, None
         assert len(found) == 1 or said, line[:500]
         for record in found:
-            path.write_text(written(record))
-            assert read(place) == [record], line[:500]
+            path.write_text(line_of(SCHEMA, _plain(record), parsed))
+            assert Results(place).read() == [record], line[:500]
         return kind, found[0] if found else None
 
 
@@ -153,11 +145,11 @@ def main(cases, seed):
             sound[kind] += [record] if record else []
         assert sound["run"]
         assert sound["zoo"]
-        page([record for kind, found in sound.items() if kind != "landing" for record in found])
+        page([record for found in sound.values() for record in found])
         (place / "line.jsonl").unlink()
         for _ in range(max(1, cases // 200)):  # on the command line, several kinds in one folder
             for i in range(3):
-                (place / f"{i}.jsonl").write_bytes(fuzzer.line(fuzzer.random.choice([*KINDS])) + b"\n")
+                (place / f"{i}.jsonl").write_bytes(fuzzer.line(fuzzer.random.choice(KINDS)) + b"\n")
             done = call("report", "--results", place, "--out", "page.html", cwd=place)
             assert done.code in (0, 2), done
             assert all(line.startswith("panconv: ") for line in done.stderr.splitlines()), done.stderr

@@ -3,8 +3,8 @@
 from dataclasses import fields
 
 from hypothesis import strategies as st
+from run_records import make
 
-from panconv.paper.studies.landings import Landing
 from panconv.paper.zoo.registry import METHODS
 from panconv.records.jsonl import LARGEST
 from panconv.records.record import SPLITS, Record
@@ -49,6 +49,7 @@ def runs(draw):
         **{"best_epoch": best, "loss_curve": loss, "accuracy_curve": accuracy},
         **{"val_loss": draw(numbers), "val_accuracy": draw(SHARES), "dropped": draw(st.none() | SHARES)},
         **{"path_weights": draw(st.lists(layer, min_size=how["layers"], max_size=how["layers"]))},
+        **{"temperatures": draw(st.just([]) | temperatures(how["layers"]))},
     }
     return Record(**draw(st.fixed_dictionaries(SHARED)), **outcome)
 
@@ -69,7 +70,7 @@ def zoo_records():
             {
                 **{"model": st.just(name), "split": st.sampled_from(SPLITS)},
                 **{"val_loss": st.none() | NUMBERS, "best_epoch": st.none() | WHOLE, "dropped": st.none() | SHARES},
-                **dict.fromkeys(("loss_curve", "accuracy_curve", "path_weights"), st.just([])),
+                **dict.fromkeys(("loss_curve", "accuracy_curve", "path_weights", "temperatures"), st.just([])),
                 "settings": st.just(_json(METHODS[name].settings)) if name in METHODS else OBJECTS,
             },
         )
@@ -80,17 +81,16 @@ def _json(settings):
     return {key: list(value) if isinstance(value, tuple) else value for key, value in settings.items()}
 
 
+def temperatures(layers):
+    """Trained ones, with what they may turn into."""
+    odd = st.sampled_from([float("nan"), float("inf"), 1e200, 0.0, None])
+    return st.lists(st.floats(0, LARGEST) | st.integers(0, 10**30) | odd, min_size=layers, max_size=layers)
+
+
 def landings():
-    pairs = st.lists(st.tuples(st.none() | NUMBERS, st.none() | NUMBERS), max_size=3)
-    shares = dict.fromkeys(("test_accuracy", "std", "val_accuracy"), SHARES)
-    return pairs.flatmap(
-        lambda by_layer: st.builds(
-            Landing,
-            L=WHOLE,
-            start=NUMBERS,
-            trials=st.integers(1, 2**62),
-            temperatures=st.just([T for T, _ in by_layer]),
-            spreads=st.just([s for _, s in by_layer]),
-            **shares,
-        )
+    """The records of a start: one per trial."""
+    law = {"kind": "power-law", "alpha": 1.0, "temperature": 0.3, "trained": True}
+    trials = st.lists(st.tuples(temperatures(2), SHARES), min_size=1, max_size=3)
+    return trials.map(
+        lambda each: [make(i, weights=law, temperatures=T, test_accuracy=test) for i, (T, test) in enumerate(each)]
     )

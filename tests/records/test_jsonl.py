@@ -17,7 +17,7 @@ from record_strategies import runs, zoo_records
 from run_records import make
 
 from panconv.paper.published import GRAPHS
-from panconv.paper.studies import landings
+from panconv.paper.studies.temperature import landed
 from panconv.paper.tables.baselines import Baseline
 from panconv.paper.zoo.registry import METHODS
 from panconv.records import jsonl
@@ -43,6 +43,7 @@ def test_a_run_that_is_written_is_read(run):
             "val_loss": number_or_null(run.val_loss),
             "loss_curve": [number_or_null(x) for x in run.loss_curve],
             "path_weights": [[number_or_null(k) for k in layer] for layer in run.path_weights],
+            "temperatures": [number_or_null(T) for T in run.temperatures],
         }
         assert found == replace(run, **as_read)
         assert found.key() == run.key()
@@ -60,11 +61,16 @@ def test_a_record_of_the_zoo_that_is_written_is_read(record):
 
 @LAW
 @given(any_landing())
-def test_a_landing_that_is_written_is_read(landing):
+def test_a_landing_that_is_written_is_read(runs):
+    """That is, its records are, with null for a temperature that is not finite: they give the same landing."""
     with folder() as place:
-        path = landings.landing_file(Path(place), [make()])
-        landings.write(path, landing)
-        assert landings.read(path) == landing
+        Results(place).add(runs)
+        found = Results(place).read()
+    known = [replace(run, temperatures=[number_or_null(T) for T in run.temperatures]) for run in runs]
+    assert found == known
+    landing = landed(2, 0.3, found)
+    assert landing == landed(2, 0.3, known)
+    assert all(x is None or math.isfinite(x) for x in (*landing.temperatures, *landing.spreads))
 
 
 def test_all_committed_lines_are_read(recwarn):
@@ -170,7 +176,7 @@ print(len(Results({str(tmp_path)!r}).read()))
 
 def test_a_loss_that_turned_nan_before_is_read_now(tmp_path):
     new = vars(make(0))
-    gone = {"model", "operator", "split", "tested", "loss_curve", "accuracy_curve", "dropped"}
+    gone = {"model", "operator", "split", "tested", "loss_curve", "accuracy_curve", "temperatures", "dropped"}
     old = {name: value for name, value in new.items() if name not in gone}
     old |= {"schema": "panconv-run-1", **new["operator"], "val_accuracy": new["accuracy_curve"]}
     old |= {"val_loss": [1.0, 0.5, math.nan]}
@@ -190,12 +196,22 @@ def test_strict_json_has_no_nan():
     assert strict({"a": (1.5, math.nan, [-math.inf]), "b": "NaN"}) == {"a": [1.5, None, [None]], "b": "NaN"}
 
 
-def test_a_landing_of_the_first_kind_is_read_and_a_damaged_one_named(tmp_path):
-    path = tmp_path / "cora-temperature-x.json"
-    known = landings.Landing(2, 0.3, [0.1, 0.2], [0.0, 0.1], 0.8, 0.01, 0.7, 10)
-    path.write_text(json.dumps(vars(known)))
-    assert landings.read(path) == known
-    for text, words in (("{", "is no record"), ("[]", "another schema"), ('{"L": 1}', "missing or unknown fields")):
+def test_a_record_of_the_first_kind_is_read_and_a_damaged_one_named(tmp_path):
+    """Of a trained temperature, which it did not keep."""
+    path, known = tmp_path / "cora-method2-x.jsonl", make(0, weights={"kind": "power-law", "trained": True})
+    old = {"schema": "panconv-record-1", **vars(known)}
+    del old["temperatures"]
+    path.write_text(json.dumps(old) + "\n")
+    assert Results(tmp_path).read() == [known]
+    for text, words in (
+        ("[]", "another schema"),
+        ('{"L": 1}', "another schema"),
+        ('{"schema": "panconv-record-1", "L": 1}', "missing or unknown fields"),
+        ('{"schema": "panconv-record-2", "L": 1}', "missing or unknown fields"),
+    ):
         path.write_text(text)
         with pytest.raises(ValueError, match=words):
-            landings.read(path)
+            Results(tmp_path).read()
+    path.write_text("{")
+    with pytest.warns(UserWarning, match="is cut short or damaged"):
+        assert not Results(tmp_path).read()

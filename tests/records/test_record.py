@@ -72,6 +72,11 @@ def test_the_same_training_twice_counts_once(tmp_path):
         ({"loss_curve": [1.0, None, 1.0]}, "best_epoch must be an epoch with a finite loss"),
         ({"path_weights": ["a"]}, "path_weights must be a list of lists"),
         ({"path_weights": [[0.0, 1.0]] * 2}, "path_weights must be 2 lists of 3 numbers"),
+        ({"temperatures": 0.3}, "temperatures must be a list of numbers of at least 0, null if not finite, got 0.3"),
+        ({"temperatures": ["a", 0.3]}, "temperatures must be a list of numbers of at least 0"),
+        ({"temperatures": [0.3, -1.0]}, "temperatures must be a list of numbers of at least 0"),
+        ({"temperatures": [0.3, 10**400]}, "temperatures must be a list of numbers of at least 0"),
+        ({"temperatures": [0.3]}, r"temperatures must be 2 numbers, one per layer, got \[0.3\]"),
         ({"seconds": 10**400}, "seconds must be a number between 0 and 1e\\+100"),
         ({"versions": {"torch": 2}}, "versions must be an object of texts"),
         (

@@ -138,6 +138,29 @@ def test_every_number_of_a_run_is_there():
     assert len(list(itertools.chain(*run.path_weights))) == 6
 
 
+def test_a_trained_temperature_is_kept_by_layer():
+    law = {"kind": "power-law", "alpha": 1.0, "temperature": 0.3, "trained": True}
+    mixed = {"kind": "layers", "of": [law, [0.0, 1.0, 1.0]]}
+    options = {key: QUICK[key] for key in ("lr", "weight_decay", "epochs", "patience")}
+    for trials in (1, 2):
+        for run in run_jobs(jobs([law], trials)):
+            alone = fit(PAN(1433, 16, 7, weights=law), load("cora", sparse=True), seeds=[run.seed], **options)
+            T = [conv.weights.temperature.item() for conv in alone.model.layers()]
+            assert run.temperatures == pytest.approx(T, rel=1e-4)
+            assert all(0 < abs(each - 0.3) < 0.1 for each in T)  # it moved
+    runs = run_jobs(jobs([mixed, "boltzmann", {**law, "trained": False}, [0.0, 1.0, 1.0]], 1))
+    assert [[T is not None for T in run.temperatures] for run in runs] == [[True, False], [], [], []]
+
+
+def test_a_temperature_that_is_not_finite_is_null():
+    model = PAN(3, 2, 2, weights="power-law", trials=4)
+    with torch.no_grad():
+        for conv in model.layers():
+            conv.weights.log_temperature.copy_(torch.tensor([0.0, 1000.0, 300.0, torch.nan]))
+    found = [panconv.training.search._temperatures(model, s) for s in range(4)]
+    assert found == [[1.0, 1.0], [None, None], [None, None], [None, None]]
+
+
 def test_a_setting_that_does_not_exist_is_refused_before_the_training(tmp_path, monkeypatch):
     monkeypatch.setattr(panconv.training.search, "fit", lambda *_, **__: pytest.fail("it is trained"))
     for settings_, words in (

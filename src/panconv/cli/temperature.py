@@ -30,8 +30,7 @@ from panconv.cli.options import Device, Epochs, Exponent, Graph, Plot, json_of
 from panconv.cli.tables import table
 
 if TYPE_CHECKING:
-    from panconv.paper.studies.landings import Landing
-    from panconv.paper.studies.temperature import Sweep
+    from panconv.paper.studies.temperature import Landing, Sweep
 
 
 def temperature(
@@ -75,7 +74,7 @@ def temperature(
     check_outputs(plot, json_file)
     store, name = open_results(results), canonical(graph)
     asked = SweepOf(name, Ls, Ts, alpha, method, trials, epochs)
-    with Batches(missing(asked.tasks(), store.read()) + 2 * len(Ls) * trials) as bar:
+    with Batches(missing(asked.tasks(), store.read())) as bar:
         found = sweep(asked, store, device=device, command=command_line(), callback=bar.show)
     _show(found, f"{title(name)}, method {method}, E(n) = n^{alpha:g}", trials)
     if plot is not None:

@@ -189,7 +189,7 @@ def write_lines(path: Path, lines: Sequence[str]) -> None:
         temporary.write_text("".join(lines), encoding="utf-8")
 
 
-def file_name(names: Iterable[str], keys: Iterable[str], ending: str = ".jsonl") -> str:
+def file_name(names: Iterable[str], keys: Iterable[str]) -> str:
     """The name of a file: what it is about, in a few plain letters, and what decides the outcome."""
     plain = (re.sub(r"[^\w.+=-]", "_", Path(name).name.lstrip("."), flags=re.ASCII)[:60] for name in names)
-    return f"{'-'.join(plain)}-{hashlib.sha256(''.join(keys).encode()).hexdigest()[:12]}{ending}"
+    return f"{'-'.join(plain)}-{hashlib.sha256(''.join(keys).encode()).hexdigest()[:12]}.jsonl"

@@ -113,6 +113,7 @@ class Record(Task):
     loss_curve: list[float | None] = field(default_factory=list)  # on the validation nodes, by epoch, where it was kept
     accuracy_curve: list[float] = field(default_factory=list)
     path_weights: list[list[float | None]] = field(default_factory=list)  # PAN's by layer: the mean k(n; i) of eq. 2
+    temperatures: list[float | None] = field(default_factory=list)  # PAN's trained T by layer, if it has any
     dropped: float | None = None  # the share of |M| that sparsification took, where it was kept
 
 
@@ -150,6 +151,9 @@ _RECORD: dict[str, Rule] = {
     "loss_curve": Rule(_NUMBERS, "a list of numbers, null for one that is not finite"),
     "accuracy_curve": Rule(list_of(is_share), "a list of numbers between 0 and 1"),
     "path_weights": Rule(list_of(_NUMBERS), "a list of lists of numbers, null if not finite"),
+    "temperatures": Rule(
+        list_of(or_null(lambda T: is_number(T) and T >= 0)), "a list of numbers of at least 0, null if not finite"
+    ),
     "dropped": Rule(or_null(is_share), "a number between 0 and 1, or null"),
 }
 _OPERATOR: dict[str, Rule] = {"method": COUNT, "L": NATURAL, "weights": PLAIN}  # PAN's
@@ -214,6 +218,7 @@ def parsed(content: Any, where: str) -> Record:
             lambda each: not each or (len(each) == layers and {len(layer) for layer in each} == {length}),
             f"{layers} lists of {length} numbers",
         )
+        together["temperatures"] = Rule(lambda each: len(each) in (0, layers), f"{layers} numbers, one per layer")
     check(values, together, where)
     return Record(**values)
 
@@ -249,4 +254,5 @@ def _plain(record: Record) -> dict[str, Any]:
         "val_loss": number_or_null(record.val_loss),
         "loss_curve": [number_or_null(x) for x in record.loss_curve],
         "path_weights": [[number_or_null(k) for k in layer] for layer in record.path_weights],
+        "temperatures": [number_or_null(T) for T in record.temperatures],
     }

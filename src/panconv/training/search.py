@@ -32,7 +32,7 @@ from panconv.records.record import Record, Results, Task, check_task, checked_se
 from panconv.training.fit import FitResult, Progress, fit
 from panconv.training.models import PAN
 from panconv.training.runner import Step, Tell, run, versions
-from panconv.weights import layer_specs, weights_from
+from panconv.weights import PowerLaw, layer_specs, weights_from
 
 # What is held of one trial while it trains: about this much per stored feature and per hidden value.
 _BYTES_PER_FEATURE, _BYTES_PER_HIDDEN = 24, 60
@@ -133,7 +133,16 @@ def _record(task: Task, s: int, result: FitResult[PAN], learned: list[Tensor], d
         loss_curve=loss,
         accuracy_curve=accuracy,
         path_weights=[[number_or_null(round(k, 4)) for k in layer[:, s].tolist()] for layer in learned],
+        temperatures=_temperatures(result.model, s),
     )
+
+
+def _temperatures(model: PAN, s: int) -> list[float | None]:
+    """Trial s's trained T by layer, unrounded; null in a layer that has none, empty if none has."""
+    kinds = (conv.weights for conv in model.layers())
+    laws = [each if isinstance(each, PowerLaw) and each.trained else None for each in kinds]
+    T = [None if law is None else number_or_null(law.log_temperature[s].double().exp().item()) for law in laws]
+    return T if any(laws) else []
 
 
 def met_of(task: Task) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from itertools import islice
 from pathlib import Path
 from statistics import fmean, pstdev
 from typing import Any
@@ -18,13 +19,9 @@ from matplotlib.axes import Axes
 
 from panconv.paper.figures.style import SMALL, canvas, curve, ruled, save
 from panconv.paper.settings import settings
-from panconv.paper.studies.landings import Landing, landing_file, read, write
-from panconv.records.jsonl import number_or_null
 from panconv.records.record import Record, Results, Task, pan_task
-from panconv.training.fit import Progress
-from panconv.training.runner import Step, Tell
-from panconv.training.search import run_jobs, train_batch
-from panconv.weights import PowerLaw
+from panconv.training.runner import Step
+from panconv.training.search import run_jobs
 
 STARTS = (0.3, 3.0)  # a cold one and a hot one
 _SHADES = colormaps["viridis"]
@@ -38,6 +35,20 @@ class Point:
     L: int
     temperature: float  # 0 … ∞
     test_accuracy: float  # mean of the trials, 0 … 1
+    std: float
+    val_accuracy: float
+    trials: int
+
+
+@dataclass(frozen=True)
+class Landing:
+    """Where training took T, from one start. None: in one of the trials it is not finite, or was not kept."""
+
+    L: int
+    start: float
+    temperatures: list[float | None]  # by layer, the geometric mean of the trials
+    spreads: list[float | None]  # by layer, the standard deviation of log T
+    test_accuracy: float
     std: float
     val_accuracy: float
     trials: int
@@ -62,7 +73,7 @@ class Sweep:
 
 @dataclass(frozen=True)
 class SweepOf:
-    """What is swept: every temperature for every length."""
+    """What is swept: every temperature for every length, and T itself from every start."""
 
     dataset: str
     lengths: Sequence[int]
@@ -72,15 +83,20 @@ class SweepOf:
     trials: int = 10
     epochs: int | None = None
 
-    def tasks(self) -> list[Task]:
-        """The trainings of every point; T = 0 and T = ∞ are weights of their own."""
-        laws = ((L, law(L, T, self.alpha)) for L in self.lengths for T in self.temperatures)
-        return [task for L, weights in laws for task in self.point(L, weights)]
+    def places(self) -> list[tuple[int, float, bool]]:
+        """A length, a temperature, and whether it is the start of a trained one."""
+        fixed = [(L, T, False) for L in self.lengths for T in self.temperatures]
+        return fixed + [(L, T, True) for L in self.lengths for T in STARTS]
 
-    def point(self, L: int, weights: Any) -> list[Task]:
-        """The trials of a length and its weights."""
+    def tasks(self) -> list[Task]:
+        """The trials of every place, one place after the other."""
         how = settings(self.dataset, self.method).plain(epochs=self.epochs)
-        return [pan_task(self.dataset, self.method, weights, L, how, seed) for seed in range(self.trials)]
+        laws = ((L, law(L, T, self.alpha, trained)) for L, T, trained in self.places())
+        return [
+            pan_task(self.dataset, self.method, weights, L, how, seed)
+            for L, weights in laws
+            for seed in range(self.trials)
+        ]
 
 
 def sweep(
@@ -91,56 +107,30 @@ def sweep(
     command: str = "",
     callback: Callable[[Step], None] | None = None,
 ) -> Sweep:
-    """Trains every point that has no record yet, and then T itself for every L."""
-    runs = run_jobs(asked.tasks(), results, device=device, command=command, callback=callback)
-    places = [(L, T) for L in asked.lengths for T in asked.temperatures]
-    trials = asked.trials
-    points = [Point(L, T, *_accuracy(runs[i * trials : (i + 1) * trials]), trials) for i, (L, T) in enumerate(places)]
-    landings, starts = [], [(L, start) for L in asked.lengths for start in STARTS]
-    for i, (L, start) in enumerate(starts):
-        spec = {"kind": "power-law", "alpha": asked.alpha, "temperature": start, "trained": True}
-        group = asked.point(L, spec)
-
-        def tell(done: float, progress: Progress | None = None, i: int = i, group: list[Task] = group) -> None:
-            if callback is not None:
-                callback(Step(i, len(starts), group, done, progress))
-
-        tell(0.0)
-        kept = None if results is None else landing_file(results.folder, group)
-        if kept is not None and kept.exists():
-            landings.append(read(kept))
-            continue
-        landings.append(_landed(L, start, group, device, command, tell))
-        if kept is not None:
-            write(kept, landings[-1])
-    return Sweep(points, landings)
+    """Trains every point, and T itself for every L, where there is no record yet."""
+    records = iter(run_jobs(asked.tasks(), results, device=device, command=command, callback=callback))
+    runs = [(*place, list(islice(records, asked.trials))) for place in asked.places()]
+    points = [Point(L, T, *_accuracy(of), len(of)) for L, T, trained, of in runs if not trained]
+    return Sweep(points, [landed(L, T, of) for L, T, trained, of in runs if trained])
 
 
-def _landed(L: int, start: float, group: list[Task], device: str, command: str, tell: Tell) -> Landing:
-    """Trains T itself from a start, and says where it came to lie."""
-    records, result = train_batch(group, device=device, command=command, tell=tell)
-    laws = [conv.weights for conv in result.model.layers()]
-    logs = [law.log_temperature.tolist() for law in laws if isinstance(law, PowerLaw)]
-    means = [_finite(lambda log: math.exp(fmean(log)), log) for log in logs]
-    spreads = [_finite(pstdev, log) for log in logs]
-    return Landing(L, start, means, spreads, *_accuracy(records), len(group))
+def landed(L: int, start: float, runs: Sequence[Record]) -> Landing:
+    """Where T came to lie, by the records of a start."""
+    by_layer = zip(*(run.temperatures or [None] * run.settings["layers"] for run in runs), strict=True)
+    logs = [[math.log(T) for T in layer if T] for layer in by_layer]  # of 0 and of what is not finite there is none
+    known = [log if len(log) == len(runs) else None for log in logs]
+    means = [None if log is None else math.exp(fmean(log)) for log in known]
+    spreads = [None if log is None else pstdev(log) for log in known]
+    return Landing(L, start, means, spreads, *_accuracy(runs), len(runs))
 
 
-def law(L: int, T: float, alpha: float) -> Any:
-    """The weights of a temperature: exp(−n^α/T), and its limits."""
+def law(L: int, T: float, alpha: float, trained: bool = False) -> Any:
+    """The weights of a temperature: exp(−n^α/T), and its limits, which are weights of their own."""
     if T == 0:
         return [1.0, *[0.0] * L]
     if math.isinf(T):
         return [1.0] * (L + 1)
-    return {"kind": "power-law", "alpha": float(alpha), "temperature": float(T), "trained": False}
-
-
-def _finite(figure: Callable[[list[float]], float], values: list[float]) -> float | None:
-    """A figure of some values; None where it is not finite."""
-    try:
-        return number_or_null(figure(values))
-    except (OverflowError, ValueError, AttributeError):  # what the deviation of an infinity is, by Python's version
-        return None
+    return {"kind": "power-law", "alpha": float(alpha), "temperature": float(T), "trained": trained}
 
 
 def _accuracy(runs: Sequence[Record]) -> tuple[float, float, float]:
