@@ -39,7 +39,7 @@ def test_everything_is_printed_and_recorded(done):
 def test_the_same_command_again_repeats_nothing(done):
     folder, text = done
     before = {path: path.stat().st_mtime_ns for path in (folder / "results").glob("*.jsonl")}
-    again = run("reproduce", "all", "--quick", "--datasets", "cora", "--methods", "gcn,lp", cwd=folder)
+    again = call("reproduce", "all", "--quick", "--datasets", "cora", "--methods", "gcn,lp", cwd=folder)
     assert table(again.stdout) == table(text)
     assert before == {path: path.stat().st_mtime_ns for path in (folder / "results").glob("*.jsonl")}
 
@@ -63,26 +63,26 @@ def test_a_line_cut_short_is_said_and_survived(done, tmp_path):
         (tmp_path / "results" / path.name).write_text(path.read_text())
     damaged = next(iter(sorted((tmp_path / "results").glob("cora-method1-*"))))
     damaged.write_text(damaged.read_text()[:-30])
-    again = run(*QUICK, cwd=tmp_path)
+    again = call(*QUICK, cwd=tmp_path)
     assert again.returncode == 0
     assert "is cut short or damaged: skipped" in again.stderr
     assert table(again.stdout) == table(text)
 
 
 def test_baselines_are_ranked(tmp_path):
-    finished = run("reproduce", "table2", "--quick", "--datasets", "cora", "--methods", "gcn,mlp", cwd=tmp_path)
+    finished = call("reproduce", "table2", "--quick", "--datasets", "cora", "--methods", "gcn,mlp", cwd=tmp_path)
     assert finished.returncode == 0, finished.stderr
     assert "Ranked: results/ranked-cora.png, .svg" in finished.stdout
     for ending in ("png", "svg"):
         assert (tmp_path / "results" / f"ranked-cora.{ending}").stat().st_size > 10_000
-    finished = run("report", cwd=tmp_path)
+    finished = call("report", cwd=tmp_path)
     assert finished.returncode == 0, finished.stderr
     assert 'id="ranked-cora"' in (tmp_path / "report.html").read_text()
 
 
 def test_grid(tmp_path):
     options = ("--values", "0,1", "--trials", 2, "--epochs", 3, "--plot", "heat.png", "--json", "points.json")
-    finished = run("grid", "cora", *options, cwd=tmp_path)
+    finished = call("grid", "cora", *options, cwd=tmp_path)
     assert finished.returncode == 0, finished.stderr
     assert "the best of 7 points" in finished.stdout
     points = json.loads((tmp_path / "points.json").read_text())
@@ -93,13 +93,13 @@ def test_grid(tmp_path):
         (("--values", "1,2", "--tie", "0,1,2", "--per-layer"), 4),
         (("--temperatures", "0.5,2", "--alphas", "1,2"), 4),
     ):
-        finished = run("grid", "cora", "--trials", 1, "--epochs", 2, "--plot", "heat.svg", *more, cwd=tmp_path)
+        finished = call("grid", "cora", "--trials", 1, "--epochs", 2, "--plot", "heat.svg", *more, cwd=tmp_path)
         assert f"the best of {count} points" in finished.stdout, finished.stderr
 
 
 def test_report(done, tmp_path):
     folder, _ = done
-    finished = run("report", "--results", folder / "results", "--out", "new/page.html", cwd=tmp_path)
+    finished = call("report", "--results", folder / "results", "--out", "new/page.html", cwd=tmp_path)
     assert finished.returncode == 0, finished.stderr
     assert "Method 5 (grid search)" in (tmp_path / "new/page.html").read_text()
 

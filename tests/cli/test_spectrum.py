@@ -2,11 +2,10 @@ import json
 
 import pytest
 from in_process import call
-from terminal import run
 
 
 def test_table_plot_and_json(tmp_path):
-    finished = run("spectrum", "cora", "--L", 1, "--k", "1,2", "--plot", "s.png", "--json", "s.json", cwd=tmp_path)
+    finished = call("spectrum", "cora", "--L", 1, "--k", "1,2", "--plot", "s.png", "--json", "s.json", cwd=tmp_path)
     assert finished.returncode == 0, finished.stderr
     for words in ("2,708 nodes, 78 components, k(n) = 1 2", "normalised Laplacian", "how often", "78"):
         assert words in finished.stdout

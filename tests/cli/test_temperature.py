@@ -3,7 +3,6 @@ import math
 
 import pytest
 from in_process import call
-from terminal import run
 
 from panconv.paper.studies.temperature import STARTS
 
@@ -11,7 +10,7 @@ from panconv.paper.studies.temperature import STARTS
 def test_temperature(tmp_path):
     arguments = ("temperature", "cora", "--L", "1,2", "--temperatures", "0,0.5,inf", "--trials", 2, "--epochs", 8)
     outputs = ("--json", "t.json", "--plot", "t.png")
-    done = run(*arguments, *outputs, cwd=tmp_path)
+    done = call(*arguments, *outputs, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert not any(len(line) > 80 for line in done.stdout.splitlines())
     found = json.loads((tmp_path / "t.json").read_text())
@@ -28,7 +27,7 @@ def test_temperature(tmp_path):
     assert (tmp_path / "t.png").stat().st_size > 10_000
     kept = {path.name: path.read_bytes() for path in (tmp_path / "results").iterdir()}
     assert sum(content.count(b"\n") for content in kept.values()) == 2 * (2 * 3 + 2 * len(STARTS))
-    again = run(*arguments, cwd=tmp_path)
+    again = call(*arguments, cwd=tmp_path)
     trained = "T trained by gradient"
     assert again.stdout.split(trained)[1].strip() == done.stdout.split(trained)[1].split("plot:")[0].strip()
     assert again.stdout.split(trained)[0] == done.stdout.split(trained)[0]
@@ -38,7 +37,7 @@ def test_temperature(tmp_path):
 
 
 def test_thermodynamics(tmp_path):
-    done = run("thermodynamics", "cora", "--temperature", 0.5, "--json", "t.json", "--plot", "t.svg", cwd=tmp_path)
+    done = call("thermodynamics", "cora", "--temperature", 0.5, "--json", "t.json", "--plot", "t.svg", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert not any(len(line) > 80 for line in done.stdout.splitlines())
     found = json.loads((tmp_path / "t.json").read_text())
@@ -75,7 +74,7 @@ def test_mistakes_are_one_line_and_exit_code_2(tmp_path, arguments, message):
 
 
 def test_figure1(tmp_path):
-    done = run("reproduce", "figure1", "--out", "new", cwd=tmp_path)
+    done = call("reproduce", "figure1", "--out", "new", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "new/figure1.png, .svg (L = 2)" in done.stdout
     assert (tmp_path / "new/figure1.png").stat().st_size > 10_000

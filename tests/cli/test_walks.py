@@ -3,11 +3,10 @@ import os
 
 import pytest
 from in_process import call
-from terminal import run
 
 
 def test_links(tmp_path):
-    done = run(
+    done = call(
         *("links", "Cora", "--steps", 3, "--trials", 2, "--json", "new/links.json", "--plot", "links.png"), cwd=tmp_path
     )
     assert done.returncode == 0, done.stderr
@@ -27,7 +26,7 @@ def test_links(tmp_path):
 
 
 def test_communities(tmp_path):
-    done = run(*("communities", "citeseer", "--trials", 2, "--json", "found.json", "--plot", "found.svg"), cwd=tmp_path)
+    done = call("communities", "citeseer", "--trials", 2, "--json", "found.json", "--plot", "found.svg", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "2,120 of 3,327" in " ".join(done.stdout.split())
     record = json.loads((tmp_path / "found.json").read_text())
