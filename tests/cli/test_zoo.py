@@ -1,4 +1,5 @@
 import json
+import sys
 
 import pytest
 from baseline_records import record
@@ -6,7 +7,6 @@ from in_process import call
 from terminal import run
 
 from panconv.cli.zoo import zoo
-from panconv.paper.zoo import runner
 from panconv.paper.zoo.menu import WALK, menu
 from panconv.paper.zoo.registry import METHODS
 from panconv.records.record import Results
@@ -69,11 +69,11 @@ def trained(monkeypatch, tmp_path, val, *arguments, **options):
     """The tasks that the command trains, call by call, and what it writes; val gives the validation accuracies."""
     calls = []
 
-    def stub(tasks, **others):
+    def stub(tasks, results, **others):
         calls.append(tasks)
         return [record(task, 60.0, val_accuracy=val(task)) for task in tasks]
 
-    monkeypatch.setattr(runner, "run", stub)
+    monkeypatch.setattr(sys.modules["panconv.cli.zoo"], "run", stub)
     zoo(*arguments, json_file=tmp_path / "out.json", **options)
     return calls, json.loads((tmp_path / "out.json").read_text())
 

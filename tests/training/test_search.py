@@ -8,10 +8,15 @@ from panconv import PAN, fit, grid_search, load
 from panconv.paper.settings import settings
 from panconv.records.ranking import ranked
 from panconv.records.record import Results, pan_task
+from panconv.training import runner
 from panconv.training.runner import batched
-from panconv.training.search import Pans, batch_size, grid_points, power_law_points, run_jobs
+from panconv.training.search import Pans, batch_size, grid_points, power_law_points
 
 QUICK = {**settings("cora", 5).plain(), "epochs": 4}
+
+
+def train(tasks, results=None, **options):
+    return runner.run(tasks, results, trainer=Pans(), **options)
 
 
 def jobs(points, trials=2):
@@ -36,7 +41,7 @@ def test_points_side_by_side_are_the_trainings_alone():
     assert len(batched(todo, Pans())) == 1
     data = load("cora", sparse=True)
     options = {key: QUICK[key] for key in ("lr", "weight_decay", "epochs", "patience")}
-    for job, run in zip(todo, run_jobs(todo), strict=True):
+    for job, run in zip(todo, train(todo), strict=True):
         assert run.key() == job.key()
         alone = fit(PAN(1433, 16, 7, weights=job.weights), data, seeds=[job.seed], **options)
         assert run.loss_curve == pytest.approx(alone.history["val_loss"][:, 0].tolist(), abs=2e-5)
@@ -46,11 +51,11 @@ def test_points_side_by_side_are_the_trainings_alone():
 
 def test_batches_split_by_memory_and_by_what_differs(monkeypatch):
     points = [[0.0, 1.0, 1.0], [1.0, 1.0, 1.0]]
-    whole = run_jobs(jobs(points))
+    whole = train(jobs(points))
     monkeypatch.setattr(panconv.training.search, "_BATCH_BYTES", 3 * 4_500_000)
     assert 1 <= batch_size(load("cora", sparse=True), 16) < 4
     assert len(batched(jobs(points), Pans())) > 1
-    for a, b in zip(whole, run_jobs(jobs(points)), strict=True):
+    for a, b in zip(whole, train(jobs(points)), strict=True):
         assert a.loss_curve == pytest.approx(b.loss_curve, abs=2e-5)
     other = pan_task("cora", 5, "free", 2, QUICK, 0)
     assert len(batched([*jobs(points[:1], 1), other, pan_task("cora", 4, "free", 2, QUICK, 0)], Pans())) == 3
@@ -58,14 +63,14 @@ def test_batches_split_by_memory_and_by_what_differs(monkeypatch):
 
 def test_nothing_is_trained_twice(tmp_path, monkeypatch):
     results, trained = Results(tmp_path), []
-    train = panconv.training.search.train_batch
+    trained_batch = panconv.training.search.train_batch
     monkeypatch.setattr(
-        panconv.training.search, "train_batch", lambda batch, **k: trained.extend(batch) or train(batch, **k)
+        panconv.training.search, "train_batch", lambda batch, **k: trained.extend(batch) or trained_batch(batch, **k)
     )
-    first = run_jobs(jobs([[0.0, 1.0, 1.0]]), results)
+    first = train(jobs([[0.0, 1.0, 1.0]]), results)
     assert len(trained) == 2
     steps = []
-    again = run_jobs(jobs([[0.0, 1.0, 1.0], [1.0, 1.0, 1.0]]), results, callback=steps.append)
+    again = train(jobs([[0.0, 1.0, 1.0], [1.0, 1.0, 1.0]]), results, callback=steps.append)
     assert len(trained) == 4
     assert again[:2] == first
     assert steps[0].progress is None
@@ -79,7 +84,7 @@ def test_search_ranks_by_validation_alone():
     found = grid_search("cora", points, QUICK, L=1, trials=2)
     assert len(found) == 3
     assert [p.val_accuracy for p in found] == sorted((p.val_accuracy for p in found), reverse=True)
-    runs = run_jobs([pan_task("cora", 5, w, 1, QUICK, s) for w in points for s in range(2)])
+    runs = train([pan_task("cora", 5, w, 1, QUICK, s) for w in points for s in range(2)])
     blind = [type(run)(**{**vars(run), "test_accuracy": 0.0}) for run in runs]
     assert ranked(blind) == found
 
@@ -94,7 +99,7 @@ def test_a_graph_of_ones_own():
 
 
 def test_a_tie_goes_to_the_lower_loss():
-    (run,) = run_jobs(jobs([[0.0, 1.0, 1.0]], 1))
+    (run,) = train(jobs([[0.0, 1.0, 1.0]], 1))
     twin = type(run)(
         **{**vars(run), "operator": {**run.operator, "weights": [9.0, 1.0, 1.0]}, "val_loss": run.val_loss - 0.1}
     )
@@ -127,7 +132,7 @@ def test_a_tie_named_twice():
 
 
 def test_every_number_of_a_run_is_there():
-    (run,) = run_jobs([pan_task("cora", 2, "boltzmann", 2, {**QUICK, "weight_decay": 5e-4}, 7)], command="panconv x")
+    (run,) = train([pan_task("cora", 2, "boltzmann", 2, {**QUICK, "weight_decay": 5e-4}, 7)], command="panconv x")
     assert len(run.loss_curve) == len(run.accuracy_curve) == 4
     assert 1 <= run.best_epoch <= 4
     at = run.best_epoch - 1
@@ -143,12 +148,12 @@ def test_a_trained_temperature_is_kept_by_layer():
     mixed = {"kind": "layers", "of": [law, [0.0, 1.0, 1.0]]}
     options = {key: QUICK[key] for key in ("lr", "weight_decay", "epochs", "patience")}
     for trials in (1, 2):
-        for run in run_jobs(jobs([law], trials)):
+        for run in train(jobs([law], trials)):
             alone = fit(PAN(1433, 16, 7, weights=law), load("cora", sparse=True), seeds=[run.seed], **options)
             T = [conv.weights.temperature.item() for conv in alone.model.layers()]
             assert run.temperatures == pytest.approx(T, rel=1e-4)
             assert all(0 < abs(each - 0.3) < 0.1 for each in T)  # it moved
-    runs = run_jobs(jobs([mixed, "boltzmann", {**law, "trained": False}, [0.0, 1.0, 1.0]], 1))
+    runs = train(jobs([mixed, "boltzmann", {**law, "trained": False}, [0.0, 1.0, 1.0]], 1))
     assert [[T is not None for T in run.temperatures] for run in runs] == [[True, False], [], [], []]
 
 
@@ -172,7 +177,7 @@ def test_a_setting_that_does_not_exist_is_refused_before_the_training(tmp_path, 
             grid_search("cora", [[0.0, 1.0, 1.0]], settings_, trials=1, results=Results(tmp_path))
         job = pan_task("cora", 5, [0.0, 1.0, 1.0], 2, {**QUICK, **settings_}, 0)
         with pytest.raises(ValueError, match=words):
-            run_jobs([job], Results(tmp_path))
+            train([job], Results(tmp_path))
         with pytest.raises(ValueError, match=words):
             panconv.training.search.train_batch([job])
     assert not list(tmp_path.iterdir())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import statistics
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -34,8 +33,8 @@ from panconv.paper.zoo.notes import NOTES
 from panconv.paper.zoo.registry import METHODS, checked
 from panconv.paper.zoo.settings import merged
 from panconv.records.jsonl import parsed_json
-from panconv.records.record import Record, Results
-from panconv.training.runner import alike, missing
+from panconv.records.record import Record, Results, Task
+from panconv.training.runner import alike, missing, run
 
 
 def zoo(
@@ -78,7 +77,7 @@ def zoo(
     check_device(device)
     check_outputs(None, json_file, folder and folder / "zoo/new.jsonl")
     from panconv.data import load
-    from panconv.paper.zoo.runner import run
+    from panconv.paper.zoo.runner import Baselines
 
     given = _given(name, settings or [])
     names = list(dict.fromkeys(map(canonical, graphs)))
@@ -90,7 +89,11 @@ def zoo(
     records = [] if store is None else store.read()
     wanted = [cell.wanted(records, trials, met) for cell in cells]
     with Batches(sum(missing(tasks, records) + later for tasks, later in wanted)) as bar:
-        train = partial(run, results=store, device=device, command=command_line(), callback=bar.show)
+
+        def train(tasks: list[Task]) -> list[Record]:
+            how: dict[str, Any] = {"device": device, "command": command_line(), "callback": bar.show}
+            return run(tasks, store, trainer=Baselines(), **how)
+
         for cell in cells:
             rows.append((cell.dataset, "its own", train(cell.own(trials))))
             operator = cell.chosen(train(cell.choosing())) if met else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -39,18 +39,6 @@ _BYTES_PER_FEATURE, _BYTES_PER_HIDDEN = 24, 60
 _BATCH_BYTES = 2**29  # on the CPU, where larger batches fall out of the caches and are slower
 _MOST_POINTS = 100_000
 _GIVEN: dict[str, Data] = {}  # graphs that were given as objects, while they are searched
-
-
-def run_jobs(
-    tasks: Iterable[Task],
-    results: Results | None = None,
-    *,
-    device: str = "cpu",
-    command: str = "",
-    callback: Callable[[Step], None] | None = None,
-) -> list[Record]:
-    """Trains the PANs that have no record yet, and returns a record for each task, in order."""
-    return run(tasks, results, trainer=Pans(), device=device, command=command, callback=callback)
 
 
 class Pans:
@@ -243,7 +231,7 @@ def grid_search(
     if isinstance(data, Data):
         _GIVEN[name] = data
     try:
-        return ranked(run_jobs(tasks, results, device=device, command=command, callback=callback))
+        return ranked(run(tasks, results, trainer=Pans(), device=device, command=command, callback=callback))
     finally:
         _GIVEN.pop(name, None)
 

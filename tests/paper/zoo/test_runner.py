@@ -9,8 +9,13 @@ from panconv.paper.zoo.menu import MENU, WALK
 from panconv.paper.zoo.registry import METHODS
 from panconv.records.record import Results, Task
 from panconv.training.runner import batched
+from panconv.training.runner import run as run_with
 
 TASK = Task("cora", "gcn", None, "public", {**METHODS["gcn"].settings, "epochs": 4}, 0, True)
+
+
+def run(tasks, results=None, train=None, **options):
+    return run_with(tasks, results, trainer=runner.Baselines(train), **options)
 
 
 def tasks(*seeds, **changes):
@@ -31,7 +36,7 @@ def test_the_labels_of_the_test_nodes_are_not_handed_over():
         assert int((data.y >= 0).sum()) == 640
         return data.y.expand(len(seeds), -1)
 
-    (record,) = runner.run(tasks(0), train=looks)
+    (record,) = run(tasks(0), train=looks)
     assert record.val_accuracy == 1
     assert record.test_accuracy == 0
 
@@ -45,20 +50,20 @@ def test_accuracy_is_that_of_the_nodes_it_says():
 
         return train
 
-    (val,) = runner.run(tasks(0), train=right_on(data.val_mask))
-    (test,) = runner.run(tasks(0), train=right_on(data.test_mask))
+    (val,) = run(tasks(0), train=right_on(data.val_mask))
+    (test,) = run(tasks(0), train=right_on(data.test_mask))
     assert (val.val_accuracy, val.test_accuracy) == (1, 0)
     assert (test.val_accuracy, test.test_accuracy) == (0, 1)
-    (blind,) = runner.run(tasks(0, tested=False), train=right_on(data.test_mask))
+    (blind,) = run(tasks(0, tested=False), train=right_on(data.test_mask))
     assert blind.test_accuracy is None
 
 
 def test_a_setting_that_the_method_does_not_have_is_refused_before_the_training(monkeypatch, tmp_path):
     monkeypatch.setattr(runner, "trainer", lambda _: pytest.fail("it is trained"))
     with pytest.raises(ValueError, match="'hiden' is no setting of this method"):
-        runner.run(tasks(0, settings={**TASK.settings, "hiden": 8}), Results(tmp_path))
+        run(tasks(0, settings={**TASK.settings, "hiden": 8}), Results(tmp_path))
     with pytest.raises(ValueError, match=r"lr must be like 0\.01, got 'fast'"):
-        runner.run(tasks(0, settings={**TASK.settings, "lr": "fast"}), Results(tmp_path))
+        run(tasks(0, settings={**TASK.settings, "lr": "fast"}), Results(tmp_path))
     assert not list(tmp_path.iterdir())
 
 
@@ -70,8 +75,8 @@ def test_what_has_a_record_is_not_trained_again(tmp_path):
         return torch.zeros(len(seeds), data.num_nodes, dtype=torch.long)
 
     store = Results(tmp_path)
-    first = runner.run(tasks(0, 1), store, train=train)
-    again = runner.run(tasks(1, 2, 0), store, train=train)
+    first = run(tasks(0, 1), store, train=train)
+    again = run(tasks(1, 2, 0), store, train=train)
     assert calls == [[0, 1], [2]]
     assert [record.seed for record in again] == [1, 2, 0]
     assert again[0] == first[1]
@@ -86,8 +91,8 @@ def test_batches_are_alike_but_for_the_seed(monkeypatch):
 
 def test_a_real_training_is_the_same_alone_and_among_others():
     told = []
-    together = runner.run(tasks(0, 1, 2), callback=told.append)
-    (alone,) = runner.run(tasks(1))
+    together = run(tasks(0, 1, 2), callback=told.append)
+    (alone,) = run(tasks(1))
     assert alone.val_accuracy == pytest.approx(together[1].val_accuracy, abs=2e-3)
     assert [step.done for step in told] == [0, 0.25, 0.5, 0.75, 1]
 
@@ -101,7 +106,7 @@ def test_on_m_and_on_a_walk():
 
     settings = {"normalize": True, "walk": "generic", "method": "mine"}
     for operator in (None, MENU[0].plain(), replace(MENU[0], normalize=False).plain(), dict(WALK)):
-        runner.run(tasks(0, operator=operator, settings=settings), train=train)
+        run(tasks(0, operator=operator, settings=settings), train=train)
     assert [weight is None for weight, _ in seen] == [True, False, False, True]
     assert [how["normalize"] for _, how in seen] == [True, True, False, True]
     assert [how["walk"] for _, how in seen] == ["generic"] * 3 + ["maximal-entropy"]
@@ -117,9 +122,9 @@ def test_splits_side_by_side_and_one_after_another():
         seen.append((data.train_mask.shape, list(seeds), int(data.y.min())))
         return y.expand(len(seeds), -1)
 
-    records = runner.run(tasks(0, 1, 2, split="random"), train=train)
+    records = run(tasks(0, 1, 2, split="random"), train=train)
     assert seen == [((2708, 3), [0, 1, 2], 0)]  # the test node of one is a training node of another
     assert [record.test_accuracy for record in records] == [1, 1, 1]
     seen.clear()
-    runner.run(tasks(0, 1, split="random", model="lp"), train=train)
+    run(tasks(0, 1, split="random", model="lp"), train=train)
     assert seen == [((2708,), [0], -1), ((2708,), [1], -1)]

@@ -20,8 +20,8 @@ from matplotlib.axes import Axes
 from panconv.paper.figures.style import SMALL, canvas, curve, ruled, save
 from panconv.paper.settings import settings
 from panconv.records.record import Record, Results, Task, pan_task
-from panconv.training.runner import Step
-from panconv.training.search import run_jobs
+from panconv.training.runner import Step, run
+from panconv.training.search import Pans
 
 STARTS = (0.3, 3.0)  # a cold one and a hot one
 _SHADES = colormaps["viridis"]
@@ -108,7 +108,8 @@ def sweep(
     callback: Callable[[Step], None] | None = None,
 ) -> Sweep:
     """Trains every point, and T itself for every L, where there is no record yet."""
-    records = iter(run_jobs(asked.tasks(), results, device=device, command=command, callback=callback))
+    trained = run(asked.tasks(), results, trainer=Pans(), device=device, command=command, callback=callback)
+    records = iter(trained)
     runs = [(*place, list(islice(records, asked.trials))) for place in asked.places()]
     points = [Point(L, T, *_accuracy(of), len(of)) for L, T, trained, of in runs if not trained]
     return Sweep(points, [landed(L, T, of) for L, T, trained, of in runs if trained])

@@ -1,4 +1,4 @@
-"""Trains the baselines that have no record yet; trainings that differ only in their seed run together.
+"""How the one runner trains baselines: those that differ only in their seed run together.
 
 On the public split a method is given the graph without the labels of the test nodes, so that it cannot look at them.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -20,26 +20,12 @@ from panconv.data import load
 from panconv.data.splits import random_split, with_random_splits, with_split
 from panconv.paper.zoo.registry import METHODS, trainer
 from panconv.paper.zoo.settings import merged
-from panconv.records.record import Record, Results, Task, check_task
-from panconv.training import runner
-from panconv.training.runner import Step, Tell, versions
+from panconv.records.record import Record, Task, check_task
+from panconv.training.runner import Tell, versions
 from panconv.transforms import METTransform
 
 _SWITCHES = ("walk", "normalize")  # of an operator's fields, those that are settings of a method
 _BATCH_BYTES = 2**31  # of features and what is dropped of them, on a CPU
-
-
-def run(
-    tasks: Iterable[Task],
-    results: Results | None = None,
-    *,
-    device: str = "cpu",
-    command: str = "",
-    callback: Callable[[Step], None] | None = None,
-    train: Callable[..., Tensor] | None = None,
-) -> list[Record]:
-    """A record for each task, in order, trained where there is none yet; `train` for a method not of the zoo."""
-    return runner.run(tasks, results, trainer=Baselines(train), device=device, command=command, callback=callback)
 
 
 @dataclass(frozen=True)
