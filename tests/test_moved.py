@@ -30,6 +30,15 @@ def test_modules_below_a_folder_that_moved():
     assert len(METHODS) >= 24
 
 
+def test_names_that_the_pages_gave():
+    from panconv.experiments.localisation import draw_localisation
+    from panconv.files import replacing
+    from panconv.zoo.menu import MENU
+
+    assert all(map(callable, (draw_localisation, replacing)))
+    assert MENU
+
+
 def test_what_was_never_there_is_not_found():
     with pytest.raises(ModuleNotFoundError, match=r"panconv\.nonsense"):
         importlib.import_module("panconv.nonsense")
