@@ -70,29 +70,8 @@ def read(name: str) -> RawGraph:
     return unpack(content)
 
 
-def pack(graph: RawGraph) -> bytes:
-    """A graph as a compressed .npz without pickles: the same bytes for the same graph."""
-    x = graph.features
-    binary = bool((x.data == 1).all())
-    arrays = {
-        "shape": np.array(x.shape, np.int32),
-        "words_per_node": np.diff(x.indptr).astype(np.uint16),
-        "words": x.indices.astype(np.uint16),
-        # A bag of words is all ones: only its pattern is kept.
-        "values": np.zeros(0, np.float32) if binary else x.data.astype(np.float32),
-        "edges": graph.edges.astype(np.uint16),
-        "y": graph.y.astype(np.uint8),
-        "train": graph.train.astype(np.uint16),
-        "val": graph.val.astype(np.uint16),
-        "test": graph.test.astype(np.uint16),
-    }
-    buffer = BytesIO()
-    np.savez_compressed(buffer, allow_pickle=False, **arrays)
-    return buffer.getvalue()
-
-
 def unpack(content: bytes) -> RawGraph:
-    """The graph that `pack` wrote."""
+    """The graph in a file of tools/build_datasets.py."""
     with np.load(BytesIO(content), allow_pickle=False) as file:
         a = {key: file[key] for key in file.files}
     indptr = np.concatenate([[0], np.cumsum(a["words_per_node"], dtype=np.int64)])
