@@ -17,7 +17,7 @@ from run_records import make
 from terminal import surroundings
 
 from panconv import cli
-from panconv.cli import common
+from panconv.cli import screen
 from panconv.records.jsonl import read_lines
 from panconv.records.record import Results
 
@@ -173,7 +173,7 @@ def test_a_file_that_does_not_fit_is_one_line_and_leaves_nothing(place, tmp_path
 
 
 def test_numbers_that_are_not_finite_are_null_in_json(tmp_path):
-    common.write_json(tmp_path / "a.json", {"loss": [float("inf"), float("nan"), 1.0]}, "figures")
+    screen.write_json(tmp_path / "a.json", {"loss": [float("inf"), float("nan"), 1.0]}, "figures")
     assert json.loads((tmp_path / "a.json").read_text()) == {"loss": [None, None, 1.0]}
 
 

@@ -14,11 +14,11 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from panconv.cli import cores as cores  # first of all: what it settles, torch reads when it is loaded
-from panconv.cli.common import one_line
 from panconv.cli.grid import grid
 from panconv.cli.operators import operators
 from panconv.cli.report import report
 from panconv.cli.reproduce import reproduce
+from panconv.cli.screen import one_line
 from panconv.cli.spectrum import spectrum
 from panconv.cli.temperature import temperature
 from panconv.cli.thermodynamics import thermodynamics

@@ -7,25 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from panconv.cli.common import (
-    LONGEST,
-    Batches,
-    canonical,
-    check_count,
-    check_device,
-    check_outputs,
-    command_line,
-    drawn,
-    numbers,
-    open_results,
-    out,
-    say,
-    title,
-    whole_numbers,
-    write_json,
-)
-from panconv.cli.options import Device, Epochs, Graph, Length, Method, json_of, plot_of
-from panconv.cli.tables import table
+from panconv.cli import checks, screen
+from panconv.cli.options import RESULTS, Device, Epochs, Graph, Length, Method, json_of, plot_of
 
 if TYPE_CHECKING:
     from panconv.records.ranking import Point
@@ -47,9 +30,7 @@ def grid(
     trials: Annotated[int, typer.Option(help="Trainings of each point.")] = 5,
     seed: Annotated[int, typer.Option(help="The first trial's seed.")] = 0,
     epochs: Epochs = None,
-    results: Annotated[Path, typer.Option(metavar="DIR", help="Where the record of each training goes.")] = Path(
-        "results"
-    ),
+    results: Annotated[Path, typer.Option(metavar="DIR", help="Where the record of each training goes.")] = RESULTS,
     device: Device = "cpu",
     plot: Annotated[Path | None, plot_of("a heat map")] = None,
     json_file: Annotated[Path | None, json_of("all points")] = None,
@@ -60,7 +41,6 @@ def grid(
 
     Example: panconv grid cora --values 0,0.5,1,2 --trials 5 --plot grid.png
     """
-    from panconv.base.checks import checked_length
     from panconv.met.methods import checked_method
     from panconv.paper.settings import settings
     from panconv.records.record import pan_task
@@ -68,45 +48,46 @@ def grid(
     from panconv.training.search import grid_search, power_law_points
 
     checked_method(method)
-    check_count(checked_length(L), "--L", 0, LONGEST)
-    check_count(trials, "--trials")
-    check_device(device)
-    check_outputs(plot, json_file)
-    store, name = open_results(results), canonical(graph)
+    checks.length(L)
+    checks.count(trials, "--trials")
+    checks.device(device)
+    checks.outputs(plot, json_file)
+    store, name = checks.open_results(results), checks.canonical(graph)
     how = settings(name, method).plain(epochs=epochs)
     if temperatures is None:
         points = _grid(values, L, tie, how["layers"] if per_layer else None)
     elif tie is not None or per_layer:
         raise ValueError("--temperatures makes a grid of power laws, which --tie and --per-layer do not go with")
     else:
-        points = power_law_points(numbers(temperatures, "--temperatures"), numbers(alphas, "--alphas"))
-    check_count(len(points) * trials, "the number of trainings, points times --trials,", 0)
+        points = power_law_points(checks.numbers(temperatures, "--temperatures"), checks.numbers(alphas, "--alphas"))
+    checks.count(len(points) * trials, "the number of trainings, points times --trials,", 0)
     tasks = (pan_task(name, method, w, L, how, seed + t) for w in points for t in range(trials))
-    with Batches(missing(tasks, store.read())) as bar:
-        options: dict[str, Any] = {"device": device, "command": command_line(), "callback": bar.show}
+    with screen.Batches(missing(tasks, store.read())) as bar:
+        options: dict[str, Any] = {"device": device, "command": checks.command_line(), "callback": bar.show}
         found = grid_search(name, points, how, method=method, L=L, trials=trials, seed=seed, results=store, **options)
-    _show(found, title(name), trials)
+    _show(found, screen.title(name), trials)
     if plot is not None:
         from panconv.paper.figures.heat import heat_map
 
-        heat_map(found, f"{drawn(name)}, method {method}: validation accuracy (%), {trials} trials per point", plot)
-        say("heat map", plot)
-    write_json(json_file, [{"weights": point.weights, **vars(point)} for point in found], "points")
+        what = f"method {method}: validation accuracy (%), {trials} trials per point"
+        heat_map(found, f"{screen.drawn(name)}, {what}", plot)
+        screen.say("heat map", plot)
+    screen.write_json(json_file, [{"weights": point.weights, **vars(point)} for point in found], "points")
 
 
 def _grid(values: str, L: int, tie: str | None, layers: int | None) -> list[Any]:
     from panconv.training.search import grid_points
 
-    tied = [] if tie is None else whole_numbers(tie, "--tie")
-    return list(grid_points(numbers(values, "--values") if values else [], L, tie=tied, layers=layers))
+    tied = [] if tie is None else checks.whole_numbers(tie, "--tie")
+    return list(grid_points(checks.numbers(values, "--values") if values else [], L, tie=tied, layers=layers))
 
 
 def _show(found: list[Point], name: str, trials: int) -> None:
     from panconv.weights import in_words
 
     heading = f"{name}: the best of {len(found)} points by validation accuracy, {trials} trials each"
-    rows = table(("k(n)", "val. (%)", "val. loss"), heading)
+    rows = screen.table(("k(n)", "val. (%)", "val. loss"), heading)
     for point in found[:10]:
         accuracy = f"{100 * point.val_accuracy:.2f} ± {100 * point.std:.2f}"
         rows.add_row(in_words(point.weights), accuracy, f"{point.val_loss:.4f}")
-    out.print(rows)
+    screen.out.print(rows)

@@ -16,6 +16,8 @@ Epochs = Annotated[int | None, typer.Option(help="At most so many epochs.")]
 Device = Annotated[str, typer.Option(metavar="cpu|cuda", help="Where to train.")]
 Plot = Annotated[Path | None, typer.Option(metavar="FILE", help="Save a plot (png, svg, pdf).")]
 
+RESULTS = Path("results")  # where records go and are looked for
+
 
 def plot_of(what: str) -> Any:
     """The option --plot where the picture has a name."""

@@ -7,15 +7,16 @@ from typing import Annotated
 
 import typer
 
-from panconv.cli.common import check_outputs, say
+from panconv.cli import checks, screen
+from panconv.cli.options import RESULTS
 
 
 def report(
-    results: Annotated[Path, typer.Option(metavar="DIR", help="The folder of records.")] = Path("results"),
+    results: Annotated[Path, typer.Option(metavar="DIR", help="The folder of records.")] = RESULTS,
     page: Annotated[Path, typer.Option("--out", metavar="FILE", help="The page to write.")] = Path("report.html"),
 ) -> None:
     """Write one HTML page about the results: tables, figures and commands, ours beside the paper's."""
     from panconv.paper.report import write_report
 
-    check_outputs(None, page)
-    say("report", write_report(results, page))
+    checks.outputs(None, page)
+    screen.say("report", write_report(results, page))

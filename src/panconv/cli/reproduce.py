@@ -9,18 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from panconv.cli.common import (
-    Batches,
-    bold,
-    check_count,
-    check_device,
-    command_line,
-    dim,
-    open_results,
-    out,
-    say,
-)
-from panconv.cli.tables import table
+from panconv.cli import checks, screen
+from panconv.cli.options import RESULTS, Device
 from panconv.paper.published import GRAPHS
 from panconv.paper.report.standing import signed
 from panconv.paper.tables import baselines
@@ -43,12 +33,10 @@ def reproduce(
         int, typer.Option(metavar="N", help="table2 on so many random splits, PAN beside the fastest ten or --methods.")
     ] = 0,
     trials: Annotated[int, typer.Option(help="Trials of each cell.")] = 10,
-    results: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where the records and figures go.")] = Path(
-        "results"
-    ),
+    results: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where the records and figures go.")] = RESULTS,
     L: Annotated[int, typer.Option("--L", help="The longest path of figure1's filters.")] = 2,
     quick: Annotated[bool, typer.Option("--quick", help="One trial, few epochs: a first look.")] = False,
-    device: Annotated[str, typer.Option(metavar="cpu|cuda", help="Where to train.")] = "cpu",
+    device: Device = "cpu",
 ) -> None:
     """Train what a table or figure of the paper needs, and set ours beside theirs.
 
@@ -56,18 +44,18 @@ def reproduce(
 
     Example: panconv reproduce table3 --datasets cora
     """
-    check_count(trials, "--trials")
+    checks.count(trials, "--trials")
     from panconv.paper.tables.reproduce import Asked
     from panconv.paper.tables.reproduce import reproduce as train
     from panconv.paper.tables.splits import FASTEST
 
     wanted, graphs = _wanted(what, met, random_splits), _graphs(datasets)
-    store = open_results(results)
-    check_device(device)
+    store = checks.open_results(results)
+    checks.device(device)
     names = _baselines(wanted, methods or (",".join(FASTEST) if random_splits else None))
     asked = Asked(wanted, names, graphs, 1 if quick else trials, quick, met, random_splits)
-    with Batches(asked.missing(store.read())) as bar:
-        train(asked, store, device=device, command=command_line(), callback=bar.show)
+    with screen.Batches(asked.missing(store.read())) as bar:
+        train(asked, store, device=device, command=checks.command_line(), callback=bar.show)
     if random_splits:
         _show_splits(store.read(), graphs, quick)
     for experiment in () if random_splits else wanted:
@@ -82,7 +70,7 @@ def _wanted(what: str, met: bool, random_splits: int) -> tuple[str, ...]:
         raise ValueError(
             f"--met goes with table1, table2 and all, not with {'random splits' if random_splits else what}"
         )
-    check_count(random_splits, "--random-splits", 0)
+    checks.count(random_splits, "--random-splits", 0)
     if random_splits and what != "table2":
         raise ValueError(f"--random-splits goes with table2, not with {what}")
     return EXPERIMENTS if what == "all" else (what,)
@@ -120,19 +108,19 @@ def _finish(experiment: str, store: Results, graphs: list[str], L: int) -> None:
     if experiment == "figure1":
         for ending in ("png", "svg"):
             draw_figure1(L, folder / f"figure1.{ending}")
-        say("Figure 1", folder / "figure1.png", f", .svg (L = {L})")
+        screen.say("Figure 1", folder / "figure1.png", f", .svg (L = {L})")
     elif experiment == "figure2":
         figure = summary.figure2(records)
         for ending in ("png", "svg"):
             draw(figure, folder / f"figure2.{ending}")
-        say("Figure 2", folder / "figure2.png", f", .svg\n{summary.convergence_line(figure)}")
+        screen.say("Figure 2", folder / "figure2.png", f", .svg\n{summary.convergence_line(figure)}")
     else:
         rows = getattr(summary, experiment)(records)
         _show(experiment, rows, graphs)
         _show_on_m(rows, graphs)
         _show_count(rows)
         for path in draw_all(rows, graphs, folder) if experiment == "table2" else ():
-            say("Ranked", path, ", .svg")
+            screen.say("Ranked", path, ", .svg")
 
 
 def _show_splits(records: list[Record], graphs: list[str], quick: bool) -> None:
@@ -144,13 +132,13 @@ def _show_splits(records: list[Record], graphs: list[str], quick: bool) -> None:
     for name in graphs:
         public = {row.key: row.cells[GRAPHS.index(name)].mean for row in rows}
         columns = ("method", "test (%)", "PAN ahead by", "on splits", "public split")
-        shown = table(columns, f"{name.capitalize()} on random splits", padding=(0, 1, 0, 0))
+        shown = screen.table(columns, f"{name.capitalize()} on random splits", padding=(0, 1, 0, 0))
         for row in splits.standings(records, name, public, quick):
             ahead = "" if row.name == "PAN" else f"{row.behind:+.1f} ± {row.behind_std:.1f}"
             wins = f"{row.splits}" if row.name == "PAN" else f"{row.wins} of {row.splits}"
             on_public = "-" if row.public is None else f"{row.public:.1f}"
-            shown.add_row(row.name, bold(f"{row.mean:.1f}", f" ± {row.std:.1f}"), ahead, wins, on_public)
-        out.print(shown)
+            shown.add_row(row.name, screen.bold(f"{row.mean:.1f}", f" ± {row.std:.1f}"), ahead, wins, on_public)
+        screen.out.print(shown)
 
 
 def _show_on_m(rows: Sequence[Row], datasets: list[str]) -> None:
@@ -159,24 +147,24 @@ def _show_on_m(rows: Sequence[Row], datasets: list[str]) -> None:
     if not shown:
         return
     heading = "On M in place of their own operator, graph or walk: the figure, and the change by seed"
-    made = table(("method", *(GRAPHS[i].capitalize() for i in columns)), heading)
+    made = screen.table(("method", *(GRAPHS[i].capitalize() for i in columns)), heading)
     for row, on_m in shown:
         made.add_row(row.name, *(_on_m_words(on_m[i]) for i in columns))
-    out.print(made)
+    screen.out.print(made)
 
 
 def _on_m_words(cell: OnM | None) -> Text:
     if cell is None:
-        return dim("not run")
+        return screen.dim("not run")
     spreads = [f"±{spread:.1f}" if cell.trials > 1 else "" for spread in (cell.std, cell.change_std)]
-    return bold(f"{cell.mean:.1f}", f"{spreads[0]} {signed(cell.change)}{spreads[1]}")
+    return screen.bold(f"{cell.mean:.1f}", f"{spreads[0]} {signed(cell.change)}{spreads[1]}")
 
 
 def _show_count(rows: Sequence[Row]) -> None:
     ran = [row for row in rows if not row.ours and row.reproduced is not None]
     if ran:
         count = sum(bool(row.reproduced) for row in ran)
-        out.print(
+        screen.out.print(
             f"{count} of {len(ran)} baselines reproduced: on every graph at or above the paper's figure minus "
             f"{baselines.REPRODUCED} points"
         )
@@ -185,17 +173,17 @@ def _show_count(rows: Sequence[Row]) -> None:
 def _show(experiment: str, rows: list[Row], datasets: list[str]) -> None:
     columns = [i for i, name in enumerate(GRAPHS) if name in datasets]
     heading = f"{experiment[:-1].capitalize()} {experiment[-1]}: ours, the paper's, the difference"
-    made = table(("method", *(GRAPHS[i].capitalize() for i in columns)), heading)
+    made = screen.table(("method", *(GRAPHS[i].capitalize() for i in columns)), heading)
     for row in rows:
         made.add_row(row.name.removeprefix("Method "), *(_words(row.cells[i]) for i in columns))
-    out.print(made)
+    screen.out.print(made)
 
 
 def _words(cell: Cell) -> Text:
     paper = "   -" if cell.paper is None else f"{cell.paper:.1f}"
     if cell.mean is None:
-        return dim("not run", f"  {paper}      ")
+        return screen.dim("not run", f"  {paper}      ")
     spread = f"±{cell.std:.1f}" if cell.trials > 1 else ""
     if cell.difference is None:
-        return bold(f"{cell.mean:.1f}", f"{spread} {paper}      ")
-    return bold(f"{cell.mean:.1f}", f"{spread} {paper} {signed(cell.difference)}{'▼' if cell.below else ' '}")
+        return screen.bold(f"{cell.mean:.1f}", f"{spread} {paper}      ")
+    return screen.bold(f"{cell.mean:.1f}", f"{spread} {paper} {signed(cell.difference)}{'▼' if cell.below else ' '}")

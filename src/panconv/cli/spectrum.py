@@ -8,24 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.progress import BarColumn, Progress, TimeElapsedColumn
 
-from panconv.cli.common import (
-    LONGEST,
-    canonical,
-    check_count,
-    check_device,
-    check_outputs,
-    command_line,
-    console,
-    drawn,
-    numbers,
-    out,
-    say,
-    title,
-    words,
-    write_json,
-)
+from panconv.cli import checks, screen
 from panconv.cli.options import Graph, Length, json_of, plot_of
-from panconv.cli.tables import table
 
 if TYPE_CHECKING:
     from panconv.paper.studies.spectrum import Spectrum
@@ -50,7 +34,6 @@ def spectrum(
 
     Example: panconv spectrum cora --method 2 --plot spectrum.png
     """
-    from panconv.base.checks import checked_length
     from panconv.data import load
     from panconv.graph import Adjacency
     from panconv.met import MET
@@ -59,29 +42,29 @@ def spectrum(
     from panconv.weights import in_words
 
     check_similar(method)
-    check_count(checked_length(L), "--L", 0, LONGEST)
-    weights = [1.0] * (L + 1) if k is None else numbers(k, "--k")
-    check_count(starts, "--starts")
-    check_device(device)
-    check_outputs(plot, json_file)
-    name = canonical(graph)
+    checks.length(L)
+    weights = [1.0] * (L + 1) if k is None else checks.numbers(k, "--k")
+    checks.count(starts, "--starts")
+    checks.device(device)
+    checks.outputs(plot, json_file)
+    name = checks.canonical(graph)
     data = load(name, sparse=True)
     adj = Adjacency.from_edge_index(data.edge_index, num_nodes=data.num_nodes).to(device)
     M = MET(Walks(adj, L), weights, method)
     from panconv.paper.studies.spectrum import draw_spectra, spectra
 
-    columns = (words(), BarColumn(bar_width=20), TimeElapsedColumn())
-    with Progress(*columns, console=console(stderr=True), transient=True) as bar:
+    columns = (screen.words(), BarColumn(bar_width=20), TimeElapsedColumn())
+    with Progress(*columns, console=screen.console(stderr=True), transient=True) as bar:
         task = bar.add_task(f"two spectra of {data.num_nodes:,} nodes", total=2 * starts)
         found = spectra(M, adj, starts, lambda done: bar.advance(task, done))
     count = int(adj.components.max()) + 1
     parts = "connected" if count == 1 else f"{count:,} components"
-    _show(found, f"{title(name)}: {data.num_nodes:,} nodes, {parts}, k(n) = {in_words(weights)}")
+    _show(found, f"{screen.title(name)}: {data.num_nodes:,} nodes, {parts}, k(n) = {in_words(weights)}")
     if plot is not None:
-        draw_spectra(found, f"{drawn(name)}: {data.num_nodes:,} nodes", plot)
-        say("spectra", plot)
-    record = {"graph": name, "method": method, "L": L, "k": weights, "command": command_line()}
-    write_json(json_file, {**record, "spectra": [each.plain() for each in found]}, "values")
+        draw_spectra(found, f"{screen.drawn(name)}: {data.num_nodes:,} nodes", plot)
+        screen.say("spectra", plot)
+    record = {"graph": name, "method": method, "L": L, "k": weights, "command": checks.command_line()}
+    screen.write_json(json_file, {**record, "spectra": [each.plain() for each in found]}, "values")
 
 
 def _show(found: list[Spectrum], heading: str) -> None:
@@ -95,12 +78,12 @@ def _show(found: list[Spectrum], heading: str) -> None:
         "near_zero": "share within 0.01 of 0",
     }
     all_numbers = [each.numbers() for each in found]
-    rows = table(["", *(each.name for each in found)], heading)
+    rows = screen.table(["", *(each.name for each in found)], heading)
     for key, label in labels.items():
         rows.add_row(label, *(_cell(key, each) for each in all_numbers))
-    out.print(rows)
+    screen.out.print(rows)
     if not all(each.exact for each in found):
-        out.print("mean, smallest and shares: from the density, by stochastic Lanczos quadrature")
+        screen.out.print("mean, smallest and shares: from the density, by stochastic Lanczos quadrature")
 
 
 def _cell(key: str, found: dict[str, Any]) -> str:

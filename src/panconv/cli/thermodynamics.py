@@ -7,9 +7,8 @@ from typing import Annotated
 
 import typer
 
-from panconv.cli.common import LONGEST, canonical, check_count, check_outputs, drawn, out, say, title, write_json
+from panconv.cli import checks, screen
 from panconv.cli.options import Exponent, Graph, Length, Plot, json_of
-from panconv.cli.tables import table
 
 QUANTITIES = {
     "log_partition": "log Z",
@@ -33,7 +32,6 @@ def thermodynamics(
 
     Example: panconv thermodynamics cora --temperature 0.5 --plot entropy.png
     """
-    from panconv.base.checks import checked_length
     from panconv.data import load
     from panconv.graph import Adjacency
     from panconv.met import MET
@@ -45,28 +43,28 @@ def thermodynamics(
         raise ValueError(f"--temperature must be positive and finite, got {temperature:g}")
     if paths == "effective":
         raise ValueError("--paths must be walks, shortest or self_avoiding: graphs that are read here have no weights")
-    check_count(checked_length(L), "--L", 0, LONGEST)
+    checks.length(L)
     law = PowerLaw(L, alpha, temperature, trained=False)
     checked_method(method)
-    check_outputs(plot, json_file)
-    name = canonical(graph)
+    checks.outputs(plot, json_file)
+    name = checks.canonical(graph)
     family = paths_from(paths)
     data = load(name, sparse=True)
     M = MET(family(Adjacency.of(data.edge_index, num_nodes=data.num_nodes), L), law, method)
     found = {key: getattr(M, key).double() for key in QUANTITIES}
-    heading = f"{title(name)}: {paths} up to L = {L} on the base of method {method}, exp(-n^{alpha:g}/{temperature:g})"
-    out.print(f"\n{heading}, {data.num_nodes} nodes")
-    rows = table(("", "least", "median", "mean", "most"), padding=(0, 1, 0, 0))
+    how = f"{paths} up to L = {L} on the base of method {method}, exp(-n^{alpha:g}/{temperature:g})"
+    screen.out.print(f"\n{screen.title(name)}: {how}, {data.num_nodes} nodes")
+    rows = screen.table(("", "least", "median", "mean", "most"), padding=(0, 1, 0, 0))
     for key, words in QUANTITIES.items():
         values = found[key]
         rows.add_row(words, *(f"{float(v):.3f}" for v in (values.min(), values.median(), values.mean(), values.max())))
-    out.print(rows)
+    screen.out.print(rows)
     mean = M.shares().mean(1).tolist()
     shares = ", ".join(f"k({n}) {k:.3f}" for n, k in enumerate(mean) if k >= 5e-4 or len(mean) <= 8)
-    out.print(f"shares of the lengths, mean over the nodes: {shares}")
+    screen.out.print(f"shares of the lengths, mean over the nodes: {shares}")
     if plot is not None:
         from panconv.paper.studies.localisation import draw_localisation
 
-        draw_localisation(M, heading.replace(title(name), drawn(name)), plot)
-        say("plot", plot)
-    write_json(json_file, {key: values.tolist() for key, values in found.items()}, "nodes")
+        draw_localisation(M, f"{screen.drawn(name)}: {how}", plot)
+        screen.say("plot", plot)
+    screen.write_json(json_file, {key: values.tolist() for key, values in found.items()}, "nodes")

@@ -13,25 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from panconv.cli.common import (
-    LONGEST,
-    Bar,
-    bold,
-    canonical,
-    check_count,
-    check_device,
-    check_outputs,
-    command_line,
-    drawn,
-    numbers,
-    open_results,
-    out,
-    say,
-    title,
-    write_json,
-)
+from panconv.cli import checks, screen
 from panconv.cli.options import Device, Epochs, Method, Seed, json_of, plot_of
-from panconv.cli.tables import table
 
 if TYPE_CHECKING:
     from panconv.records.record import Record
@@ -47,11 +30,11 @@ def data(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = 
     if as_json:
         print(json.dumps({name: asdict(card) for name, card in DATASETS.items()}, indent=2))
         return
-    rows = table(("name", "nodes", "edges", "features", "classes", "train / val / test"), "Built-in graphs")
+    rows = screen.table(("name", "nodes", "edges", "features", "classes", "train / val / test"), "Built-in graphs")
     for name, card in DATASETS.items():
         figures = [f"{n:,}" for n in (card.nodes, card.edges, card.features, card.classes)]
         rows.add_row(name, *figures, " / ".join(f"{n:,}" for n in card.split))
-    out.print(rows)
+    screen.out.print(rows)
 
 
 def train(
@@ -95,8 +78,6 @@ def train(
 
     Example: panconv train cora --method 5 --k 0,1,1
     """
-    from panconv.base.checks import checked_length
-    from panconv.data import load
     from panconv.met.methods import checked_method
     from panconv.paper.settings import settings, start
     from panconv.records.record import pan_task
@@ -104,39 +85,38 @@ def train(
 
     checked_method(method)
     kind, fixed = _weights(method, weights, k)
-    L = checked_length((len(fixed) - 1 if fixed else 2) if L is None else L)
-    check_count(L, "--L", 0, LONGEST)
-    check_count(trials, "--trials")
-    check_device(device)
-    names = list(dict.fromkeys(map(canonical, graphs)))
+    L = (len(fixed) - 1 if fixed else 2) if L is None else L
+    checks.length(L)
+    checks.count(trials, "--trials")
+    checks.device(device)
+    names = list(dict.fromkeys(map(checks.canonical, graphs)))
     models = _model_files(save, names, json_file) if save or plot else {}
-    check_outputs(plot, json_file, *models.values())
-    store = None if results is None else open_results(results)
+    checks.outputs(plot, json_file, *models.values())
+    store = None if results is None else checks.open_results(results)
+    checks.readable(names)
     given = {"epochs": epochs, "patience": patience, "hidden": hidden, "dropout": dropout, "lr": lr}
-    for name in names:
-        load(name, sparse=True)  # before any training: a wrong name costs nothing
     spec: Any = fixed or (start(method, L) if weights is None else kind)
     failures: list[str] = []
     done = {}
-    with Bar() as bar:
+    with screen.Bar() as bar:
         for name in names:
             how = settings(name, method).plain(**given, weight_decay=weight_decay)
             tasks = [pan_task(name, method, spec, L, how, seed + t) for t in range(trials)]
-            tell = partial(_tell, bar, title(name))
-            done[name] = train_batch(tasks, device=device, command=command_line(), tell=tell)
+            tell = partial(_tell, bar, screen.title(name))
+            done[name] = train_batch(tasks, device=device, command=checks.command_line(), tell=tell)
             if store is not None:
                 with _noting(failures):
                     store.add(done[name][0])
     records = [_record(runs, kind, fixed) for runs, _ in done.values()]
     _show(records)
     if store is not None and not failures:
-        say("records", store.folder)
+        screen.say("records", store.folder)
     _write_outputs(done, records, json_file, plot, models, failures)
     if failures:
         raise ValueError("; ".join(failures))
 
 
-def _tell(bar: Bar, name: str, done: float, progress: Progress | None = None) -> None:
+def _tell(bar: screen.Bar, name: str, done: float, progress: Progress | None = None) -> None:
     if progress is not None:
         bar.show(name, progress)
 
@@ -153,15 +133,15 @@ def _write_outputs(
     from panconv.paper.figures.curves import learning_curves
 
     with _noting(failures):
-        write_json(json_file, {"panconv": version("panconv"), "runs": records}, "results")
+        screen.write_json(json_file, {"panconv": version("panconv"), "runs": records}, "results")
     if plot is not None:
         with _noting(failures):
-            learning_curves({drawn(name): result.history for name, (_, result) in done.items()}, plot)
-            say("learning curves", plot)
+            learning_curves({screen.drawn(name): result.history for name, (_, result) in done.items()}, plot)
+            screen.say("learning curves", plot)
     for name, file in models.items():
         with _noting(failures):
             done[name][1].best().save(file)
-            say("model", file)
+            screen.say("model", file)
 
 
 @contextmanager
@@ -202,7 +182,7 @@ def _weights(method: int, weights: str | None, k: str | None) -> tuple[str, list
         raise ValueError(f"--weights must be one of {', '.join(KINDS)}, got {kind!r}")
     if (kind == "fixed") != (k is not None):
         raise ValueError("--weights fixed goes with --k K0,K1,…, the weight of each path length, such as --k 0,1,1")
-    return kind, None if k is None else numbers(k, "--k")
+    return kind, None if k is None else checks.numbers(k, "--k")
 
 
 def _record(runs: list[Record], kind: str, fixed: list[float] | None) -> dict[str, Any]:
@@ -237,7 +217,7 @@ def _show(records: list[dict[str, Any]]) -> None:
     one = records[0]
     trials = len(one["seeds"])
     name = f"PAN, method {one['method']}, {one['weights']} weights, L = {one['L']}: {trials} trial{'s' * (trials > 1)}"
-    rows = table(("graph", "test (%)", "paper", "diff.", "val. (%)", "k(n) by layer", "time"), name)
+    rows = screen.table(("graph", "test (%)", "paper", "diff.", "val. (%)", "k(n) by layer", "time"), name)
     for r in records:
         spread = "" if r["std"] is None else f" ± {r['std']:.1f}"
         paper = "-" if r["paper"] is None else f"{r['paper']:.1f}"
@@ -247,12 +227,12 @@ def _show(records: list[dict[str, Any]]) -> None:
         shown = 4 if r["L"] < 4 else 3
         k = "\n".join(" ".join(f"{w:.2f}" for w in ws[:shown]) + " …" * (r["L"] >= 4) for ws in r["path_weights"])
         rows.add_row(
-            title(r["dataset"]),
-            bold(f"{r['mean']:.1f}", spread),
+            screen.title(r["dataset"]),
+            screen.bold(f"{r['mean']:.1f}", spread),
             paper,
             difference,
             f"{validation:.1f}",
             k,
             f"{r['seconds']:.0f} s",
         )
-    out.print(rows)
+    screen.out.print(rows)

@@ -8,9 +8,8 @@ from typing import Annotated, Any
 import typer
 from rich.progress import track
 
-from panconv.cli.common import canonical, check_count, check_outputs, console, drawn, out, say, title, write_json
+from panconv.cli import checks, screen
 from panconv.cli.options import Graph, Plot, Seed, json_of
-from panconv.cli.tables import table
 
 Json = Annotated[Path | None, json_of("the figures")]
 
@@ -34,33 +33,33 @@ def links(
     if not 0 < fraction < 1:
         raise ValueError(f"--fraction must be above 0 and below 1, got {fraction}")
     _check(trials, seed, plot, json_file)
-    check_count(steps, "--steps")
+    checks.count(steps, "--steps")
 
     from panconv.data import load
     from panconv.paper.studies.links import BASELINE, link_round, links_figure, mean_and_std
     from panconv.tasks import split_links
 
-    name = canonical(graph)
+    name = checks.canonical(graph)
     data = load(name, sparse=True)
     split_links(data, fraction, seed)  # raises before the bar shows
     rounds = [
         link_round(data.edge_index, data.num_nodes, fraction, steps, each)
-        for each in track(range(seed, seed + trials), "splits", console=console(stderr=True), transient=True)
+        for each in track(range(seed, seed + trials), "splits", console=screen.console(stderr=True), transient=True)
     ]
     curves = mean_and_std(rounds)
-    heading = f"{title(name)}: AUC, {100 * fraction:g} % of the links taken out, {trials} trials (Σ: superposed)"
+    heading = f"{screen.title(name)}: AUC, {100 * fraction:g} % of the links taken out, {trials} trials (Σ: superposed)"
     columns = {"generic": "generic", "generic, superposed": "generic Σ"}
     columns |= {"maximal-entropy": "max. entropy", "maximal-entropy, superposed": "max. entropy Σ"}
-    rows = table(["t", *columns.values()], heading)
+    rows = screen.table(["t", *columns.values()], heading)
     for t in range(steps):
         rows.add_row(str(t + 1), *(_cell(curves[key][t]) for key in columns))
-    out.print(rows)
-    out.print(f"common neighbours: {_cell(curves[BASELINE][0])}")
+    screen.out.print(rows)
+    screen.out.print(f"common neighbours: {_cell(curves[BASELINE][0])}")
     if plot is not None:
-        links_figure(rounds, f"{drawn(name)}: link prediction, {trials} splits", plot)
-        say("plot", plot)
+        links_figure(rounds, f"{screen.drawn(name)}: link prediction, {trials} splits", plot)
+        screen.say("plot", plot)
     how = {"graph": name, "fraction": fraction, "steps": steps, "trials": trials, "seed": seed}
-    write_json(json_file, how | {"auc": _plain(curves), "rounds": rounds}, "figures")
+    screen.write_json(json_file, how | {"auc": _plain(curves), "rounds": rounds}, "figures")
 
 
 def communities(
@@ -79,44 +78,44 @@ def communities(
     Example: panconv communities cora --plot communities.png
     """
     _check(trials, seed, plot, json_file)
-    check_count(steps, "--steps", 0)
+    checks.count(steps, "--steps", 0)
     if k is not None:
-        check_count(k, "--k", 1, 2**63 - 1)
+        checks.count(k, "--k", 1, 2**63 - 1)
 
     from panconv.data import load
     from panconv.paper.studies.communities import communities_figure, community_round, connected_part, score, summary
     from panconv.tasks.communities import checked_k
 
-    name = canonical(graph)
+    name = checks.canonical(graph)
     data = load(name, sparse=True)
     part = connected_part(data.edge_index, data.y)
     k = checked_k(int(data.y.max()) + 1 if k is None else k, part.adj.num_nodes)
     rounds = [
         community_round(part, k, steps, each)
-        for each in track(range(seed, seed + trials), "k-means", console=console(stderr=True), transient=True)
+        for each in track(range(seed, seed + trials), "k-means", console=screen.console(stderr=True), transient=True)
     ]
     figures = summary(rounds)
     figures["classes"] = {field: (value, 0.0) for field, value in score(part, part.y)._asdict().items()}
     share = f"the largest component, {part.adj.num_nodes:,} of {data.num_nodes:,} nodes"
-    heading = f"{title(name)}: {k} communities of {share}; {trials} trials"
-    rows = table(["", "modularity", "NMI", "largest (%)"], heading)
+    heading = f"{screen.title(name)}: {k} communities of {share}; {trials} trials"
+    rows = screen.table(["", "modularity", "NMI", "largest (%)"], heading)
     for kind, of in figures.items():
         (mean, deviation), exact = of["largest"], kind == "classes"
         cells = [of["modularity"], of["nmi"], (100 * mean, 100 * deviation)]
         digits = (3, 3, 1)
         rows.add_row(kind, *(_cell(each, n, exact) for each, n in zip(cells, digits, strict=True)))
-    out.print(rows)
+    screen.out.print(rows)
     if plot is not None:
-        communities_figure(figures, f"{drawn(name)}: {k} communities, {trials} trials", plot)
-        say("plot", plot)
+        communities_figure(figures, f"{screen.drawn(name)}: {k} communities, {trials} trials", plot)
+        screen.say("plot", plot)
     how = {"graph": name, "k": k, "steps": steps, "trials": trials, "seed": seed, "nodes": part.adj.num_nodes}
-    write_json(json_file, how | {kind: _plain(of) for kind, of in figures.items()}, "figures")
+    screen.write_json(json_file, how | {kind: _plain(of) for kind, of in figures.items()}, "figures")
 
 
 def _check(trials: int, seed: int, plot: Path | None, json_file: Path | None) -> None:
-    check_count(trials, "--trials")
-    check_count(seed, "--seed", 0, 2**32 - 1)
-    check_outputs(plot, json_file)
+    checks.count(trials, "--trials")
+    checks.count(seed, "--seed", 0, 2**32 - 1)
+    checks.outputs(plot, json_file)
 
 
 def _cell(value: tuple[float, float], digits: int = 3, exact: bool = False) -> str:

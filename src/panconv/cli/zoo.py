@@ -8,23 +8,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich import box
-from rich.table import Table
 
-from panconv.cli.common import (
-    Batches,
-    bold,
-    canonical,
-    check_count,
-    check_device,
-    check_outputs,
-    command_line,
-    dim,
-    open_results,
-    out,
-    title,
-)
-from panconv.cli.common import write_json as write
+from panconv.cli import checks, screen
+from panconv.cli.options import RESULTS, Device, Seed, json_of
 from panconv.paper.published import GRAPHS
 from panconv.paper.report.standing import signed
 from panconv.paper.tables.baselines import NAMES, Baseline
@@ -43,19 +29,19 @@ def zoo(
         list[str] | None, typer.Argument(metavar="GRAPH...", help="cora, citeseer, pubmed, or a folder.")
     ] = None,
     trials: Annotated[int, typer.Option(help="Trainings, each with a seed of its own.")] = 10,
-    seed: Annotated[int, typer.Option(help="The first trial's seed; the next ones count up.")] = 0,
+    seed: Seed = 0,
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change a setting; may be given again.")
     ] = None,
     met: Annotated[bool, typer.Option("--met", help="Also on M in its place, which validation chooses.")] = False,
-    device: Annotated[str, typer.Option(metavar="cpu|cuda", help="Where to train.")] = "cpu",
-    json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the results as JSON.")] = None,
+    device: Device = "cpu",
+    json_file: Annotated[Path | None, json_of("the results")] = None,
     folder: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="Keep the records there, and go on from them.")
     ] = None,
     results: Annotated[
         Path, typer.Option(metavar="DIR", help="Where the list looks for results of panconv reproduce.")
-    ] = Path("results"),
+    ] = RESULTS,
 ) -> None:
     """List the 24 baselines of Table 2, or train one of them, or one of the two beside them: appnp, ssgc.
 
@@ -71,27 +57,34 @@ def zoo(
     if not graphs:
         _card(name)
         return
-    check_count(trials, "--trials")
+    checks.count(trials, "--trials")
     if met and not METHODS[name].met:
         raise ValueError(f"--met: M has no place in {METHODS[name].title}; {_with_met()} take it")
-    check_device(device)
-    check_outputs(None, json_file, folder and folder / "zoo/new.jsonl")
-    from panconv.data import load
-    from panconv.paper.zoo.runner import Baselines
+    checks.device(device)
+    checks.outputs(None, json_file)
 
     given = _given(name, settings or [])
-    names = list(dict.fromkeys(map(canonical, graphs)))
-    for each in names:
-        load(each, sparse=True)  # before any training: a wrong name costs nothing
-    cells = [Baseline(name, dataset, given=given, seed=seed) for dataset in names]
-    rows: list[tuple[str, str, list[Record]]] = []
-    store = None if folder is None else open_results(folder)
+    cells = [Baseline(name, dataset, given=given, seed=seed) for dataset in checks.readable(graphs)]
+    rows = _train(cells, trials, met, device, folder)
+    _show(name, rows)
+    shown = [{"method": name, **vars(record)} for _, _, those in rows for record in those]
+    screen.write_json(json_file, shown, "results")
+
+
+def _train(
+    cells: list[Baseline], trials: int, met: bool, device: str, folder: Path | None
+) -> list[tuple[str, str, list[Record]]]:
+    """By graph, and by operator in words: the trainings, those that are in the folder already among them."""
+    from panconv.paper.zoo.runner import Baselines
+
+    store = None if folder is None else checks.open_results(folder)
     records = [] if store is None else store.read()
     wanted = [cell.wanted(records, trials, met) for cell in cells]
-    with Batches(sum(missing(tasks, records) + later for tasks, later in wanted)) as bar:
+    rows = []
+    with screen.Batches(sum(missing(tasks, records) + later for tasks, later in wanted)) as bar:
 
         def train(tasks: list[Task]) -> list[Record]:
-            how: dict[str, Any] = {"device": device, "command": command_line(), "callback": bar.show}
+            how: dict[str, Any] = {"device": device, "command": checks.command_line(), "callback": bar.show}
             return run(tasks, store, trainer=Baselines(), **how)
 
         for cell in cells:
@@ -99,28 +92,25 @@ def zoo(
             operator = cell.chosen(train(cell.choosing())) if met else None
             if operator is not None:
                 rows.append((cell.dataset, in_words(operator), train(cell.on_m(operator, trials))))
-    _show(name, rows)
-    shown = [{"method": name, **vars(record)} for _, _, those in rows for record in those]
-    write(json_file, shown, "results")
+    return rows
 
 
 def _list(results: Path, json_file: Path | None) -> None:
     """The methods with their citation, and what of them has been run."""
     records = Results(results).read() if results.exists() else []
-    table = Table(box=box.SIMPLE_HEAD, title="The baselines of Table 2", title_justify="left", padding=(0, 1, 0, 0))
-    for column in ("method", "M as its", "trials in " + str(results), "citation"):
-        table.add_column(column, no_wrap=column == "method")
+    texts = ("M as its", "trials in " + str(results), "citation")
+    table = screen.table(("method", *texts), "The baselines of Table 2", texts, padding=(0, 1, 0, 0))
     rows = []
     for name in NAMES["table2"]:
         method = METHODS[name]
         ran = {dataset: _trials(records, name, dataset) for dataset in GRAPHS}
-        status = ", ".join(f"{title(dataset)} {count}" for dataset, count in ran.items() if count)
-        table.add_row(method.title, method.met or "", status or dim("not run"), method.citation)
-        rows.append({"name": name, **_plain(name), "trials": ran})
-    out.print(table)
+        status = ", ".join(f"{screen.title(dataset)} {count}" for dataset, count in ran.items() if count)
+        table.add_row(method.title, method.met or "", status or screen.dim("not run"), method.citation)
+        rows.append({**_plain(name), "trials": ran})
+    screen.out.print(table)
     others = ", ".join(name for name, method in METHODS.items() if not method.in_table2)
-    out.print(f"panconv zoo NAME GRAPH trains one, panconv zoo NAME shows its settings. Outside Table 2: {others}.")
-    write(json_file, rows, "list")
+    screen.out.print(f"panconv zoo NAME GRAPH trains one, panconv zoo NAME shows its settings. Outside Table 2: {others}.")
+    screen.write_json(json_file, rows, "list")
 
 
 def _trials(records: list[Record], name: str, dataset: str) -> int:
@@ -129,28 +119,21 @@ def _trials(records: list[Record], name: str, dataset: str) -> int:
 
 def _plain(name: str) -> dict[str, Any]:
     method = METHODS[name]
-    figures = dict(zip(GRAPHS, METHODS[name].paper, strict=True))
-    return {
-        "title": method.title,
-        "citation": method.citation,
-        "met": method.met,
-        "paper": figures,
-        "note": NOTES.get(name, ""),
-    }
+    figures = dict(zip(GRAPHS, method.paper, strict=True))
+    known = {key: getattr(method, key) for key in ("title", "citation", "met")}
+    return {"name": name, **known, "paper": figures, "note": NOTES.get(name, "")}
 
 
 def _card(name: str) -> None:
     """One method: where it is from, the paper's figures, and its settings by graph."""
     method = METHODS[name]
-    out.print(bold(method.title, f": {method.citation}" + (f"\n{NOTES[name]}" if name in NOTES else "")))
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    for column in ("setting", *GRAPHS):
-        table.add_column(column, justify="left" if column == "setting" else "right")
+    screen.out.print(screen.bold(method.title, f": {method.citation}" + (f"\n{NOTES[name]}" if name in NOTES else "")))
+    table = screen.table(("setting", *GRAPHS), padding=(0, 1, 0, 0))
     shown = ["-" if figure is None else f"{figure:.1f}" for figure in METHODS[name].paper]
     table.add_row("paper's figure (%)", *shown, end_section=True)
     for key in method.settings:
         table.add_row(key, *(json.dumps(method.on(dataset)[key], ensure_ascii=False) for dataset in GRAPHS))
-    out.print(table)
+    screen.out.print(table)
 
 
 def _with_met() -> str:
@@ -180,12 +163,9 @@ def _value(text: str, like: Any) -> Any:
 def _show(name: str, rows: list[tuple[str, str, list[Record]]]) -> None:
     count, on_m = len(rows[0][2]), any(records[0].operator for _, _, records in rows)
     heading = f"{METHODS[name].title}: {count} trial{'s' * (count > 1)}"
-    table = Table(box=box.SIMPLE_HEAD, title=heading, title_justify="left", padding=(0, 1, 0, 0))
-    table.add_column("graph", no_wrap=True)
-    if on_m:
-        table.add_column("operator")
-    for column in ("test (%)", "paper", "diff.", *["by seed"] * on_m, "val. (%)", "time"):
-        table.add_column(column, justify="right", no_wrap=True)
+    extra = (["operator"], ["by seed"]) if on_m else ([], [])
+    columns = ("graph", *extra[0], "test (%)", "paper", "diff.", *extra[1], "val. (%)", "time")
+    table = screen.table(columns, heading, ["operator"], padding=(0, 1, 0, 0))
     own: dict[int, float] = {}
     for dataset, operator, records in rows:
         test, val = ([100 * getattr(r, field) for r in records] for field in ("test_accuracy", "val_accuracy"))
@@ -194,16 +174,16 @@ def _show(name: str, rows: list[tuple[str, str, list[Record]]]) -> None:
         change = [figure - own[record.seed] for record, figure in zip(records, test, strict=True)]
         paper = dict(zip(GRAPHS, METHODS[name].paper, strict=True)).get(dataset)
         table.add_row(
-            title(dataset),
+            screen.title(dataset),
             *[operator] * on_m,
-            bold(f"{statistics.fmean(test):.1f}", _spread(test)),
+            screen.bold(f"{statistics.fmean(test):.1f}", _spread(test)),
             "-" if paper is None else f"{paper:.1f}",
             "-" if paper is None else signed(statistics.fmean(test) - paper),
             *([signed(statistics.fmean(change)) + _spread(change) if records[0].operator else ""] if on_m else []),
             f"{statistics.fmean(val):.1f}",
             f"{sum(r.seconds for r in records):.0f} s",
         )
-    out.print(table)
+    screen.out.print(table)
 
 
 def _spread(values: list[float]) -> str:

@@ -1,0 +1,108 @@
+"""What was typed, read and checked before anything is computed. Imports no torch by itself."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from panconv.base.files import check_writable
+from panconv.records.record import Results
+
+PLOTS = (".png", ".svg", ".pdf")
+_LONGEST_NAME = 200  # bytes of a file's name: a system takes 255, and while it is written it has a longer one
+LONGEST = 10_000  # path length
+_MOST = 1_000_000  # of whatever is counted on the command line
+
+
+def command_line() -> str:
+    """The command as it was typed."""
+    return shlex.join(["panconv", *sys.argv[1:]])
+
+
+def count(value: int, option: str, least: int = 1, most: int = _MOST) -> None:
+    """Refuses a count that is too small to do anything, or so large that it would never end."""
+    if value < least:
+        raise ValueError(f"{option} must be at least {least}, got {value}")
+    if value > most:
+        raise ValueError(f"{option} must be at most {most:,}, got {value}")
+
+
+def length(L: int) -> None:
+    """Refuses paths that are too long to wait for."""
+    from panconv.base.checks import checked_length
+
+    count(checked_length(L), "--L", 0, LONGEST)
+
+
+def numbers(text: str, option: str) -> list[float]:
+    """Numbers with commas between them."""
+    try:
+        return [float(number) for number in text.split(",")]
+    except ValueError:
+        raise ValueError(f"{option} must be numbers with commas between them, such as 0,1,1, got {text!r}") from None
+
+
+def whole_numbers(text: str, option: str) -> list[int]:
+    """Whole numbers with commas between them."""
+    values = numbers(text, option)
+    if any(value != value // 1 for value in values):
+        raise ValueError(f"{option} must be whole numbers with commas between them, such as 1,2, got {text!r}")
+    return [int(value) for value in values]
+
+
+def canonical(name: str) -> str:
+    """A built-in graph's name as it is known, a folder as it is."""
+    from panconv.data import DATASETS
+
+    if name.lower() in DATASETS:
+        return name.lower()
+    try:
+        path = Path(name).expanduser()  # a record must not depend on where the command was typed
+    except RuntimeError as error:
+        raise ValueError(f"{name!r} cannot be found: {error} Write the folder out") from None
+    return str(path.resolve()) if path.exists() or (path.parent.is_dir() and "/" in name) else name
+
+
+def readable(graphs: Sequence[str]) -> list[str]:
+    """The canonical names of graphs, each read once: before any training a wrong name costs nothing."""
+    from panconv.data import load
+
+    names = list(dict.fromkeys(map(canonical, graphs)))
+    for name in names:
+        load(name, sparse=True)
+    return names
+
+
+def device(name: str) -> None:
+    """Refuses a device that is not here."""
+    import torch
+
+    try:
+        if torch.device(name).type not in ("cpu", "cuda"):
+            raise RuntimeError("only cpu and cuda are known")
+        torch.zeros(1, device=name)
+    except (RuntimeError, AssertionError) as error:
+        reason = str(error).splitlines()[0]
+        raise ValueError(f"--device {name} cannot be used here ({reason}): try --device cpu") from None
+
+
+def outputs(plot: Path | None, *others: Path | None) -> None:
+    """Refuses what cannot be written, before anything is computed."""
+    if plot is not None and plot.suffix not in PLOTS:
+        raise ValueError(f"--plot must end in {', '.join(PLOTS)}, got {str(plot)!r}")
+    for path in (plot, *others):
+        if path is not None:
+            if len(os.fsencode(path.name)) > _LONGEST_NAME:
+                raise ValueError(f"cannot write {path}: its name is longer than {_LONGEST_NAME} bytes; name it shorter")
+            check_writable(path)
+
+
+def open_results(folder: Path) -> Results:
+    """A folder of records that can be written to, and read: before anything is trained."""
+    store = Results(folder)
+    store.check_writable()
+    store.read()
+    return store

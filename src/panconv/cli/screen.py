@@ -1,0 +1,153 @@
+"""What the commands show and write: the console, tables, progress bars, files. Imports no torch by itself."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich import box
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    SpinnerColumn,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+)
+from rich.table import Table
+from rich.text import Text
+
+from panconv.base.files import replacing
+from panconv.paper.zoo.registry import METHODS
+from panconv.records.jsonl import strict
+from panconv.records.record import PAN, Task
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from panconv.training.fit import Progress as Epoch
+    from panconv.training.runner import Step
+
+
+def console(stderr: bool = False) -> Console:
+    """A console that prints text as it is: a user's names may look like [markup] or :emoji:."""
+    return Console(stderr=stderr, markup=False, emoji=False)
+
+
+out = console()
+
+
+def words() -> TextColumn:
+    """What a bar says: the description of its task, as it is."""
+    return TextColumn("{task.description:<8}", markup=False)
+
+
+def bold(text: str, rest: str = "") -> Text:
+    return Text.assemble((text, "bold"), rest)
+
+
+def dim(text: str, rest: str = "") -> Text:
+    return Text.assemble((text, "dim"), rest)
+
+
+def one_line(text: str) -> str:
+    """A text on one line, without characters that a terminal would obey."""
+    return "".join(each if each.isprintable() else repr(each)[1:-1] for each in " ".join(text.split()))
+
+
+def title(name: str) -> str:
+    """A graph's name, as it is printed."""
+    from panconv.data import DATASETS
+
+    return DATASETS[name].title if name in DATASETS else one_line(Path(name).name)
+
+
+def drawn(name: str) -> str:
+    """A graph's name as a plot takes it, where $ would begin a formula."""
+    return title(name).replace("$", r"\$")
+
+
+def table(columns: Sequence[str], heading: str | None = None, texts: Sequence[str] = (), **style: Any) -> Table:
+    """An empty table: the first column says what a row is and stands left, as do texts, which wrap; figures right."""
+    made = Table(box=box.SIMPLE_HEAD, title=heading, title_justify="left", **style)
+    for place, column in enumerate(columns):
+        left = not place or column in texts
+        made.add_column(column, justify="left" if left else "right", no_wrap=column not in texts)
+    return made
+
+
+def say(what: str, path: Path, more: str = "") -> None:
+    """Tells where something was written."""
+    out.print(f"{what}: {one_line(str(path))}{more}")
+
+
+def write_json(path: Path | None, content: object, what: str) -> None:
+    """Writes a file for machines, where one was asked for; a number that is not finite is null."""
+    if path is not None:
+        with replacing(path) as temporary:
+            temporary.write_text(json.dumps(strict(content), indent=2, allow_nan=False) + "\n")
+        say(what, path)
+
+
+class _Live:
+    """A bar that appears with the first news, and is gone at the end of its `with`."""
+
+    def __init__(self, *columns: ProgressColumn) -> None:
+        self._bar = Progress(SpinnerColumn(), *columns, TimeElapsedColumn(), console=console(stderr=True))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar.live.is_started:
+            self._bar.stop()
+
+
+class Bar(_Live):
+    """A bar per training: epochs, validation loss, trials still running."""
+
+    def __init__(self) -> None:
+        state = "epochs · val. loss {task.fields[loss]} · {task.fields[running]} running ·"
+        super().__init__(words(), BarColumn(bar_width=16), MofNCompleteColumn(), TextColumn(state))
+        self._tasks: dict[str, TaskID] = {}
+
+    def show(self, title: str, p: Epoch) -> None:
+        self._bar.start()
+        if title not in self._tasks:
+            self._tasks[title] = self._bar.add_task(title, total=p.epochs, loss="-", running=p.trials)
+        self._bar.update(self._tasks[title], completed=p.epoch, loss=f"{p.best_val_loss:.3f}", running=p.running)
+
+
+class Batches(_Live):
+    """A bar over all trainings of a command: what is under way, how many are left, the time to go."""
+
+    def __init__(self, total: int) -> None:
+        super().__init__(BarColumn(bar_width=20), words())
+        self._task = self._bar.add_task("", total=total)
+        self._total, self._done, self._current = total, 0, 0
+
+    def show(self, step: Step) -> None:
+        if not step.done:  # another batch begins
+            self._done, self._current = self._done + self._current, len(step.tasks)
+            return
+        self._bar.start()
+        now = self._done + self._current * step.done
+        count = f"{self._current} trial{'s' * (self._current > 1)}"
+        text = f"{_trained(step.tasks[0])}, {count}; {self._total - int(now)} left"
+        elapsed = self._bar.tasks[0].elapsed or 0.0
+        if now > 0.02 * self._total:
+            text += f", {elapsed * (self._total / now - 1):.0f} s to go"
+        self._bar.update(self._task, completed=now, description=text)
+
+
+def _trained(task: Task) -> str:
+    """What is trained, in words."""
+    if task.model == PAN:
+        return f"{title(task.dataset)}, method {(task.operator or {})['method']}"
+    on_m = "" if task.operator is None else " on M" if task.tested else ", choosing M"
+    return f"{title(task.dataset)}, {METHODS[task.model].title}{on_m}"
