@@ -12,18 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from panconv.cli.common import (
-    Batches,
-    check_count,
-    check_device,
-    check_outputs,
-    open_results,
-    out,
-    title,
-    write_json,
-)
+from panconv.cli import checks, screen
 from panconv.cli.options import Device, json_of
-from panconv.cli.tables import table
 from panconv.paper.zoo.registry import METHODS
 
 if TYPE_CHECKING:
@@ -51,18 +41,18 @@ def operators(
     """
     from panconv.paper.studies.operators import WILL_GO, asked, run
 
-    check_count(trials, "--trials")
-    check_device(device)
-    check_outputs(None, json_file)
+    checks.count(trials, "--trials")
+    checks.device(device)
+    checks.outputs(None, json_file)
     graphs, names = _names(datasets), _names(models)
-    missing = asked(graphs, names, trials, quick).missing(open_results(folder).read())
+    missing = asked(graphs, names, trials, quick).missing(checks.open_results(folder).read())
     print(f"panconv operators: {WILL_GO}", file=sys.stderr)
-    with Batches(missing) as bar, warnings.catch_warnings():
+    with screen.Batches(missing) as bar, warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # it has been said
         options = {"trials": trials, "quick": quick, "device": device}
         cells = run(folder, datasets=graphs, models=names, callback=bar.show, **options)  # type: ignore[arg-type]
     _show(cells)
-    write_json(json_file, [asdict(cell) for cell in cells], "table")
+    screen.write_json(json_file, [asdict(cell) for cell in cells], "table")
 
 
 def _names(text: str) -> list[str]:
@@ -73,14 +63,14 @@ def _show(cells: list[Cell]) -> None:
     from panconv.paper.studies.operators import MODELS
 
     trials = len(cells[0].usual)
-    out.print(f"\nTest accuracy (%), {trials} trial{'s' * (trials > 1)}: usual operator, M, difference")
-    rows = table(("model", "graph", "usual, M, difference", "M", "dropped"), padding=(0, 1, 0, 0))
+    screen.out.print(f"\nTest accuracy (%), {trials} trial{'s' * (trials > 1)}: usual operator, M, difference")
+    rows = screen.table(("model", "graph", "usual, M, difference", "M", "dropped"), padding=(0, 1, 0, 0))
     for cell in cells:
         usual, met = (f"{100 * statistics.fmean(values):.1f}{_spread(values)}" for values in (cell.usual, cell.met))
         figures = Text.assemble(f"{usual} ", (met, "bold"), f" {100 * cell.difference:+.1f}")
         name = METHODS[MODELS[cell.model]].title
-        rows.add_row(name, title(cell.dataset), figures, cell.words, f"{100 * cell.dropped:.1f} %")
-    out.print(rows)
+        rows.add_row(name, screen.title(cell.dataset), figures, cell.words, f"{100 * cell.dropped:.1f} %")
+    screen.out.print(rows)
 
 
 def _spread(values: list[float]) -> str:

@@ -9,25 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from panconv.cli.common import (
-    LONGEST,
-    Batches,
-    canonical,
-    check_count,
-    check_device,
-    check_outputs,
-    command_line,
-    drawn,
-    numbers,
-    open_results,
-    out,
-    say,
-    title,
-    whole_numbers,
-    write_json,
-)
+from panconv.cli import checks, screen
 from panconv.cli.options import Device, Epochs, Exponent, Graph, Plot, json_of
-from panconv.cli.tables import table
 
 if TYPE_CHECKING:
     from panconv.paper.studies.temperature import Landing, Sweep
@@ -62,49 +45,49 @@ def temperature(
     from panconv.weights import PowerLaw
 
     checked_method(method)
-    Ls, Ts = whole_numbers(lengths, "--L"), numbers(temperatures, "--temperatures")
+    Ls, Ts = checks.whole_numbers(lengths, "--L"), checks.numbers(temperatures, "--temperatures")
     for L in Ls:
-        check_count(L, "--L", 0, LONGEST)
+        checks.count(L, "--L", 0, checks.LONGEST)
     if not all(T >= 0 for T in Ts):
         raise ValueError(f"--temperatures must be 0 (the MLP), positive, or inf (the limit), got {temperatures!r}")
     PowerLaw(1, alpha)  # refuses what is no exponent
-    check_count(trials, "--trials")
-    check_count(len(Ls) * len(Ts) * trials, "the number of trainings, lengths times --temperatures times --trials,")
-    check_device(device)
-    check_outputs(plot, json_file)
-    store, name = open_results(results), canonical(graph)
+    checks.count(trials, "--trials")
+    checks.count(len(Ls) * len(Ts) * trials, "the number of trainings, lengths times --temperatures times --trials,")
+    checks.device(device)
+    checks.outputs(plot, json_file)
+    store, name = checks.open_results(results), checks.canonical(graph)
     asked = SweepOf(name, Ls, Ts, alpha, method, trials, epochs)
-    with Batches(missing(asked.tasks(), store.read())) as bar:
-        found = sweep(asked, store, device=device, command=command_line(), callback=bar.show)
-    _show(found, f"{title(name)}, method {method}, E(n) = n^{alpha:g}", trials)
+    with screen.Batches(missing(asked.tasks(), store.read())) as bar:
+        found = sweep(asked, store, device=device, command=checks.command_line(), callback=bar.show)
+    _show(found, f"{screen.title(name)}, method {method}, E(n) = n^{alpha:g}", trials)
     if plot is not None:
-        draw_sweep(found, f"{drawn(name)}, method {method}, E(n) = n^{alpha:g}, {trials} trials per point", plot)
-        say("plot", plot)
-    write_json(json_file, found.plain(), "points")
+        draw_sweep(found, f"{screen.drawn(name)}, method {method}, E(n) = n^{alpha:g}, {trials} trials per point", plot)
+        screen.say("plot", plot)
+    screen.write_json(json_file, found.plain(), "points")
 
 
 def _show(found: Sweep, heading: str, trials: int) -> None:
     lengths = sorted({point.L for point in found.points})
-    out.print(f"\n{heading}: test accuracy (%), {trials} trials per point")
-    rows = table(("T", *(f"L={L}" for L in lengths)), padding=(0, 1, 0, 0))
+    screen.out.print(f"\n{heading}: test accuracy (%), {trials} trials per point")
+    rows = screen.table(("T", *(f"L={L}" for L in lengths)), padding=(0, 1, 0, 0))
     best = found.best()
     by_place = {(point.L, point.temperature): point for point in found.points}
     for T in sorted({point.temperature for point in found.points}):
         row = [by_place[L, T] for L in lengths]
         cells = [f"{100 * p.test_accuracy:.1f}{'*' if p is best else ''}" for p in row]
         rows.add_row("0, MLP" if T == 0 else f"{T:g}", *cells)
-    out.print(rows)
-    out.print(
+    screen.out.print(rows)
+    screen.out.print(
         f"* the highest validation accuracy ({100 * best.val_accuracy:.1f}): L = {best.L}, T = {best.temperature:g}, "
         f"test {100 * best.test_accuracy:.1f} ± {100 * best.std:.1f}"
     )
-    out.print("\nT trained by gradient lands at (geometric mean ×/÷ spread of the trials)")
-    out.print(_landings(found.landings))
+    screen.out.print("\nT trained by gradient lands at (geometric mean ×/÷ spread of the trials)")
+    screen.out.print(_landings(found.landings))
 
 
 def _landings(landings: list[Landing]) -> Table:
     layers = [f"layer {i + 1}" for i in range(len(landings[0].temperatures))]
-    rows = table(("L", "from T", *layers, "val. (%)", "test (%)"), padding=(0, 1, 0, 0))
+    rows = screen.table(("L", "from T", *layers, "val. (%)", "test (%)"), padding=(0, 1, 0, 0))
     for each in landings:
         cells = [
             "not finite" if T is None or s is None else f"{T:.2f} ×/÷ {math.exp(min(s, 99)):.2f}"

@@ -109,7 +109,8 @@ def _list(results: Path, json_file: Path | None) -> None:
         rows.append({**_plain(name), "trials": ran})
     screen.out.print(table)
     others = ", ".join(name for name, method in METHODS.items() if not method.in_table2)
-    screen.out.print(f"panconv zoo NAME GRAPH trains one, panconv zoo NAME shows its settings. Outside Table 2: {others}.")
+    words = "panconv zoo NAME GRAPH trains one, panconv zoo NAME shows its settings."
+    screen.out.print(f"{words} Outside Table 2: {others}.")
     screen.write_json(json_file, rows, "list")
 
 
