@@ -32,18 +32,11 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Path-integral graph convolution: a node averages over every path that reaches it, weighted by its length.",
 )
-app.command(no_args_is_help=True)(train)
-app.command(no_args_is_help=True)(grid)
-app.command(no_args_is_help=True)(reproduce)
-app.command(no_args_is_help=True)(temperature)
-app.command(no_args_is_help=True)(thermodynamics)
-app.command()(operators)
-app.command()(zoo)
-app.command(no_args_is_help=True)(spectrum)
-app.command(no_args_is_help=True)(links)
-app.command(no_args_is_help=True)(communities)
-app.command()(report)
-app.command()(data)
+for command in (
+    *(train, grid, reproduce, temperature, thermodynamics, operators),
+    *(zoo, spectrum, links, communities, report, data),
+):
+    app.command(no_args_is_help=command not in (operators, zoo, report, data))(command)
 # The parser's own complaints. Typer may carry its parser inside or import click: either way this name reaches it.
 _UsageError: Any = typer.BadParameter.__bases__[0]
 

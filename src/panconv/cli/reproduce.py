@@ -116,8 +116,7 @@ def _finish(experiment: str, store: Results, graphs: list[str], L: int) -> None:
         screen.say("Figure 2", folder / "figure2.png", f", .svg\n{summary.convergence_line(figure)}")
     else:
         rows = getattr(summary, experiment)(records)
-        _show(experiment, rows, graphs)
-        _show_on_m(rows, graphs)
+        _show_rows(experiment, rows, [i for i, name in enumerate(GRAPHS) if name in graphs])
         _show_count(rows)
         for path in draw_all(rows, graphs, folder) if experiment == "table2" else ():
             screen.say("Ranked", path, ", .svg")
@@ -141,18 +140,6 @@ def _show_splits(records: list[Record], graphs: list[str], quick: bool) -> None:
         screen.out.print(shown)
 
 
-def _show_on_m(rows: Sequence[Row], datasets: list[str]) -> None:
-    columns = [i for i, name in enumerate(GRAPHS) if name in datasets]
-    shown = [(row, row.on_m) for row in rows if row.on_m is not None and any(row.on_m[i] for i in columns)]
-    if not shown:
-        return
-    heading = "On M in place of their own operator, graph or walk: the figure, and the change by seed"
-    made = screen.table(("method", *(GRAPHS[i].capitalize() for i in columns)), heading)
-    for row, on_m in shown:
-        made.add_row(row.name, *(_on_m_words(on_m[i]) for i in columns))
-    screen.out.print(made)
-
-
 def _on_m_words(cell: OnM | None) -> Text:
     if cell is None:
         return screen.dim("not run")
@@ -170,12 +157,19 @@ def _show_count(rows: Sequence[Row]) -> None:
         )
 
 
-def _show(experiment: str, rows: list[Row], datasets: list[str]) -> None:
-    columns = [i for i, name in enumerate(GRAPHS) if name in datasets]
+def _show_rows(experiment: str, rows: Sequence[Row], columns: Sequence[int]) -> None:
+    """A table of the paper, and a second one of what was run on M."""
     heading = f"{experiment[:-1].capitalize()} {experiment[-1]}: ours, the paper's, the difference"
+    _show(heading, {row.name.removeprefix("Method "): [_words(row.cells[i]) for i in columns] for row in rows}, columns)
+    of_m = {row.name: [row.on_m[i] for i in columns] for row in rows if row.on_m is not None}
+    if ran := {name: [*map(_on_m_words, those)] for name, those in of_m.items() if any(those)}:
+        _show("On M in place of their own operator, graph or walk: the figure, and the change by seed", ran, columns)
+
+
+def _show(heading: str, rows: dict[str, list[Text]], columns: Sequence[int]) -> None:
     made = screen.table(("method", *(GRAPHS[i].capitalize() for i in columns)), heading)
-    for row in rows:
-        made.add_row(row.name.removeprefix("Method "), *(_words(row.cells[i]) for i in columns))
+    for name, words in rows.items():
+        made.add_row(name, *words)
     screen.out.print(made)
 
 

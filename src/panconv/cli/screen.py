@@ -7,18 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich import box
+from rich import box, progress
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    ProgressColumn,
-    SpinnerColumn,
-    TaskID,
-    TextColumn,
-    TimeElapsedColumn,
-)
 from rich.table import Table
 from rich.text import Text
 
@@ -42,9 +32,9 @@ def console(stderr: bool = False) -> Console:
 out = console()
 
 
-def words() -> TextColumn:
+def words() -> progress.TextColumn:
     """What a bar says: the description of its task, as it is."""
-    return TextColumn("{task.description:<8}", markup=False)
+    return progress.TextColumn("{task.description:<8}", markup=False)
 
 
 def bold(text: str, rest: str = "") -> Text:
@@ -97,8 +87,10 @@ def write_json(path: Path | None, content: object, what: str) -> None:
 class _Live:
     """A bar that appears with the first news, and is gone at the end of its `with`."""
 
-    def __init__(self, *columns: ProgressColumn) -> None:
-        self._bar = Progress(SpinnerColumn(), *columns, TimeElapsedColumn(), console=console(stderr=True))
+    def __init__(self, *columns: progress.ProgressColumn) -> None:
+        self._bar = progress.Progress(
+            progress.SpinnerColumn(), *columns, progress.TimeElapsedColumn(), console=console(stderr=True)
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -113,8 +105,10 @@ class Bar(_Live):
 
     def __init__(self) -> None:
         state = "epochs · val. loss {task.fields[loss]} · {task.fields[running]} running ·"
-        super().__init__(words(), BarColumn(bar_width=16), MofNCompleteColumn(), TextColumn(state))
-        self._tasks: dict[str, TaskID] = {}
+        super().__init__(
+            words(), progress.BarColumn(bar_width=16), progress.MofNCompleteColumn(), progress.TextColumn(state)
+        )
+        self._tasks: dict[str, progress.TaskID] = {}
 
     def show(self, title: str, p: Epoch) -> None:
         self._bar.start()
@@ -127,7 +121,7 @@ class Batches(_Live):
     """A bar over all trainings of a command: what is under way, how many are left, the time to go."""
 
     def __init__(self, total: int) -> None:
-        super().__init__(BarColumn(bar_width=20), words())
+        super().__init__(progress.BarColumn(bar_width=20), words())
         self._task = self._bar.add_task("", total=total)
         self._total, self._done, self._current = total, 0, 0
 

@@ -59,7 +59,8 @@ def zoo(
         return
     checks.count(trials, "--trials")
     if met and not METHODS[name].met:
-        raise ValueError(f"--met: M has no place in {METHODS[name].title}; {_with_met()} take it")
+        takers = ", ".join(method.title for method in METHODS.values() if method.met)
+        raise ValueError(f"--met: M has no place in {METHODS[name].title}; {takers} take it")
     checks.device(device)
     checks.outputs(None, json_file)
 
@@ -103,26 +104,17 @@ def _list(results: Path, json_file: Path | None) -> None:
     rows = []
     for name in NAMES["table2"]:
         method = METHODS[name]
-        ran = {dataset: _trials(records, name, dataset) for dataset in GRAPHS}
+        ran = {dataset: len(alike(records, Baseline(name, dataset).own(1))) for dataset in GRAPHS}
         status = ", ".join(f"{screen.title(dataset)} {count}" for dataset, count in ran.items() if count)
         table.add_row(method.title, method.met or "", status or screen.dim("not run"), method.citation)
-        rows.append({**_plain(name), "trials": ran})
+        known = {key: getattr(method, key) for key in ("title", "citation", "met")}
+        figures = dict(zip(GRAPHS, method.paper, strict=True))
+        rows.append({"name": name, **known, "paper": figures, "note": NOTES.get(name, ""), "trials": ran})
     screen.out.print(table)
     others = ", ".join(name for name, method in METHODS.items() if not method.in_table2)
     words = "panconv zoo NAME GRAPH trains one, panconv zoo NAME shows its settings."
     screen.out.print(f"{words} Outside Table 2: {others}.")
     screen.write_json(json_file, rows, "list")
-
-
-def _trials(records: list[Record], name: str, dataset: str) -> int:
-    return len(alike(records, Baseline(name, dataset).own(1)))
-
-
-def _plain(name: str) -> dict[str, Any]:
-    method = METHODS[name]
-    figures = dict(zip(GRAPHS, method.paper, strict=True))
-    known = {key: getattr(method, key) for key in ("title", "citation", "met")}
-    return {"name": name, **known, "paper": figures, "note": NOTES.get(name, "")}
 
 
 def _card(name: str) -> None:
@@ -135,10 +127,6 @@ def _card(name: str) -> None:
     for key in method.settings:
         table.add_row(key, *(json.dumps(method.on(dataset)[key], ensure_ascii=False) for dataset in GRAPHS))
     screen.out.print(table)
-
-
-def _with_met() -> str:
-    return ", ".join(method.title for method in METHODS.values() if method.met)
 
 
 def _given(name: str, pairs: list[str]) -> dict[str, Any]:

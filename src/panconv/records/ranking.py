@@ -26,6 +26,11 @@ class Point:
         return self.operator["weights"]
 
 
+def std(values: Sequence[float]) -> float:
+    """The standard deviation; 0 of a single value, which has none."""
+    return statistics.stdev(values) if len(values) > 1 else 0.0
+
+
 def ranked(records: Sequence[Record]) -> list[Point]:
     """The operators of some records, best mean validation accuracy first; a tie goes to the lower loss."""
     groups: dict[str, list[Record]] = {}
@@ -35,8 +40,7 @@ def ranked(records: Sequence[Record]) -> list[Point]:
     for group in groups.values():
         accuracy = [record.val_accuracy for record in group if record.best_epoch != 0]
         loss = [math.inf if record.val_loss is None else record.val_loss for record in group]
-        spread = statistics.stdev(accuracy) if len(accuracy) > 1 else 0.0
         # A training that never had a finite loss: the operator is no candidate.
         mean = statistics.fmean(accuracy) if len(accuracy) == len(group) else 0.0
-        points.append(Point(group[0].operator or {}, mean, statistics.fmean(loss), spread))
+        points.append(Point(group[0].operator or {}, mean, statistics.fmean(loss), std(accuracy)))
     return sorted(points, key=lambda point: (-point.val_accuracy, point.val_loss))

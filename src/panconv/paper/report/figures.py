@@ -13,6 +13,7 @@ from panconv.paper.figures.palette import BLUE, GREY, MODELS, ORANGE, sheer
 from panconv.paper.published import GRAPHS
 from panconv.paper.report.standing import Place, places, ranked_words, spread
 from panconv.paper.report.summary import TITLES, Row, grid
+from panconv.records.ranking import std
 from panconv.records.record import Record
 
 _SHADE = 0.22  # the opacity of a band
@@ -35,7 +36,7 @@ def band(runs: Sequence[Record], name: str, scale: float) -> tuple[list[int], li
                 at.setdefault(epoch, []).append(scale * value)
     epochs = sorted(at)
     means = [statistics.fmean(at[epoch]) for epoch in epochs]
-    return epochs, means, [statistics.stdev(at[e]) if len(at[e]) > 1 else 0.0 for e in epochs]
+    return epochs, means, [std(at[epoch]) for epoch in epochs]
 
 
 def curves(figure: dict[str, list[Record]]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from panconv.paper.published import GRAPHS
-from panconv.paper.report.summary import TITLES, Cell, OnM, Row
+from panconv.paper.report.summary import TITLES, Cell, Row
 
 _TRIALS = 10  # of a cell, as the paper has it
 
@@ -28,7 +28,7 @@ def places(rows: Sequence[Row], graph: str) -> list[Place]:
     return sorted(ran, key=lambda place: -place.mean)
 
 
-def spread(cell: Cell | OnM) -> str:
+def spread(cell: Cell) -> str:
     """A mean with its standard deviation, which one trial does not have."""
     return f"{cell.mean:.1f}" + (f" ± {cell.std:.1f}" if cell.trials > 1 else "")
 

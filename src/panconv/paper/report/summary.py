@@ -15,7 +15,7 @@ from panconv.paper.tables.baselines import Baseline
 from panconv.paper.zoo.menu import in_words
 from panconv.paper.zoo.notes import NOTES
 from panconv.paper.zoo.registry import METHODS
-from panconv.records.ranking import Point
+from panconv.records.ranking import Point, std
 from panconv.records.record import Record, Task
 from panconv.training.runner import alike
 
@@ -61,17 +61,15 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class OnM:
-    """A baseline's figure with M in place of its own operator, graph or walk, in percent."""
+class OnM(Cell):
+    """A baseline's figure with M in place of its own operator, graph or walk; its weights are M in words."""
 
-    mean: float
-    std: float
-    trials: int
-    change: float  # against its own, the mean over the seeds they share
-    change_std: float
-    operator: str  # in words
-    seconds: float = 0.0
-    command: str = ""
+    change: float = 0.0  # against its own, the mean over the seeds they share
+    change_std: float = 0.0
+
+    @property
+    def operator(self) -> str:
+        return str(self.weights)
 
     @property
     def clear(self) -> bool:
@@ -122,7 +120,7 @@ def cell(runs: Sequence[Record], paper: float | None, baseline: bool = False) ->
     layers = zip(*(run.path_weights for run in runs if run.path_weights), strict=True)
     return Cell(
         mean=statistics.fmean(accuracy),
-        std=statistics.stdev(accuracy) if len(accuracy) > 1 else 0.0,
+        std=std(accuracy),
         trials=len(runs),
         paper=paper,
         epochs=runs[0].settings.get("epochs", 0),
@@ -144,7 +142,7 @@ def table3(runs: Sequence[Record]) -> list[Row]:
     """Methods 1 to 7 by back-propagation, and method 5 by grid search."""
     rows = []
     for method, paper in TABLE3.items():
-        trained = {name: pick(runs, partial(_method_jobs, name, method)) for name in GRAPHS}
+        trained = {name: pick(runs, partial(cells.method_jobs, name, method, 1)) for name in GRAPHS}
         rows.append(Row(f"Method {method}", [cell(trained[name], paper[name]) for name in GRAPHS], ours=True))
     winners = []
     for name in GRAPHS:
@@ -160,10 +158,6 @@ def grid(runs: Sequence[Record], dataset: str) -> tuple[bool, list[Point]]:
     return (False, full) if full else (True, cells.grid_points(runs, dataset, quick=True))
 
 
-def _method_jobs(dataset: str, method: int, quick: bool) -> list[Task]:
-    return cells.method_jobs(dataset, method, 1, quick)
-
-
 def table1(records: Sequence[Record]) -> list[Row]:
     return _beside(records, baselines.NAMES["table1"])
 
@@ -175,8 +169,8 @@ def table2(records: Sequence[Record]) -> list[Row]:
 def figure2(runs: Sequence[Record]) -> dict[str, list[Record]]:
     """The trainings of PAN and GCN on Cora that have a curve, where there are any."""
     curves = {
-        "PAN": pick(runs, lambda q: cells.pan_jobs("cora", 1, q)),
-        "GCN": pick(runs, lambda q: cells.gcn_jobs(1, q)),
+        "PAN": pick(runs, partial(cells.pan_jobs, "cora", 1)),
+        "GCN": pick(runs, partial(cells.gcn_jobs, 1)),
     }
     drawn = {name: [run for run in found if run.accuracy_curve] for name, found in curves.items()}
     return {name: found for name, found in drawn.items() if found}
@@ -189,10 +183,8 @@ def origins(runs: Sequence[Record]) -> list[tuple[str, Cell]]:
     for row in [*table3(runs), pan, *others]:
         for i, name in enumerate(GRAPHS):
             shown.append((f"{row.name}, {TITLES[name]}", row.cells[i]))
-            on_m = row.on_m[i] if row.on_m else None
-            if on_m:
-                of_m = Cell(on_m.mean, on_m.std, on_m.trials, seconds=on_m.seconds, command=on_m.command)
-                shown.append((f"{row.name} on M, {TITLES[name]}", replace(of_m, weights=on_m.operator)))
+            if row.on_m and (on_m := row.on_m[i]):
+                shown.append((f"{row.name} on M, {TITLES[name]}", on_m))
     for name in GRAPHS:
         quick, points = grid(runs, name)
         searched = cells.searched(runs, name, quick) if points else []
@@ -256,16 +248,6 @@ def _on_m(records: Sequence[Record], name: str, dataset: str) -> OnM | None:
         changes = [100 * ((r.test_accuracy or 0.0) - before[r.seed]) for r in those if r.seed in before]
         if not changes:
             continue
-        there = cell(those, None)
-        assert there.mean is not None
-        return OnM(
-            mean=there.mean,
-            std=there.std,
-            trials=there.trials,
-            change=statistics.fmean(changes),
-            change_std=statistics.stdev(changes) if len(changes) > 1 else 0.0,
-            operator=in_words(operator),
-            seconds=there.seconds,
-            command=there.command,
-        )
+        there = {**vars(cell(those, None)), "weights": in_words(operator)}
+        return OnM(**there, change=statistics.fmean(changes), change_std=std(changes))
     return None

@@ -12,6 +12,7 @@ from torch import Tensor
 from panconv.graph import Adjacency
 from panconv.paper.figures.palette import GREY, WALKS
 from panconv.paper.figures.style import SMALL, canvas, ruled, save
+from panconv.records.ranking import std
 from panconv.tasks.link_prediction import auc, common_neighbours, split_links, walk_scores
 from panconv.walkers import KINDS
 
@@ -43,7 +44,7 @@ def mean_and_std(rounds: Sequence[Curves]) -> dict[str, list[tuple[float, float]
 
 
 def spread(values: Sequence[float]) -> tuple[float, float]:
-    return statistics.fmean(values), statistics.stdev(values) if len(values) > 1 else 0.0
+    return statistics.fmean(values), std(values)
 
 
 def links_figure(rounds: Sequence[Curves], title: str, path: Path) -> None:

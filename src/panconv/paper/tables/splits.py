@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from panconv.paper.tables import cells
 from panconv.paper.tables.baselines import Baseline
 from panconv.paper.zoo.registry import METHODS
+from panconv.records.ranking import std
 from panconv.records.record import PAN, Record, Task
 from panconv.training.runner import alike
 
@@ -66,14 +67,10 @@ def _standing(name: str, figures: dict[int, float], pan: dict[int, float], publi
     return Standing(
         name="PAN" if name == PAN else METHODS[name].title,
         mean=statistics.fmean(figures[seed] for seed in shared),
-        std=_std([figures[seed] for seed in shared]),
+        std=std([figures[seed] for seed in shared]),
         behind=statistics.fmean(behind),
-        behind_std=_std(behind),
+        behind_std=std(behind),
         wins=sum(difference > 0 for difference in behind),
         splits=len(shared),
         public=public,
     )
-
-
-def _std(values: Sequence[float]) -> float:
-    return statistics.stdev(values) if len(values) > 1 else 0.0
