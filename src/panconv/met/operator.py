@@ -22,6 +22,7 @@ from torch import Tensor
 from panconv.base.checks import checked_dtype, checked_operand
 from panconv.graph.degrees import UnscalableError
 from panconv.met import thermodynamics
+from panconv.met.dispatch import make_plan, refusal
 from panconv.met.methods import (
     METHODS,
     Method,
@@ -34,7 +35,6 @@ from panconv.met.methods import (
 )
 from panconv.met.partition import empty_as_zero
 from panconv.met.plan import Plan
-from panconv.met.planning import make_plan, refusal
 from panconv.met.scalings import centre
 from panconv.paths.family import PathFamily, checked_paths
 from panconv.weights import PathWeights, weights_from

@@ -11,7 +11,7 @@ from torch import Tensor
 from panconv.base.checks import INTEGERS, check_real, check_values, checked_count, shown
 from panconv.compute.spmm import spmm
 from panconv.graph import Adjacency
-from panconv.tasks.splits import LinkSplit, split_links
+from panconv.tasks.link_splits import LinkSplit, split_links
 from panconv.walkers.walk import walk_named
 
 __all__ = ["LinkSplit", "auc", "common_neighbours", "link_scores", "split_links", "walk_scores"]

@@ -25,7 +25,7 @@ from panconv.base.checks import (
 from panconv.graph import Adjacency
 from panconv.training.cuda_graph import Replayed
 from panconv.training.epoch import KEEP, Epoch, Limits, Nodes, score
-from panconv.training.task import checked_task
+from panconv.training.inputs import checked_task
 
 # After how many epochs the host looks whether trials still run. A GPU is never made to wait for more.
 _LOOK_EVERY = defaultdict(lambda: 10, cpu=1)

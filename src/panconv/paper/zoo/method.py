@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from panconv.paper.zoo.figures import TABLE2
+from panconv.paper.published import TABLE2
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from torch_geometric.data import Data
 from undirected import undirected_edges
 
 from panconv import load
-from panconv.tasks.splits import _nth_missing, _pair, split_links
+from panconv.tasks.link_splits import _nth_missing, _pair, split_links
 
 
 def links(edge_index):
