@@ -16,6 +16,8 @@ MOVED = {
     "experiments": "paper",
     "experiments.localisation": "paper.studies.localisation",
     "experiments.operators": "paper.studies.operators",
+    "experiments.operators.models": "paper.studies.operators",
+    "experiments.operators.records": "records.record",
     "experiments.settings": "paper.settings",
     "files": "base.files",
     "methods": "met.methods",

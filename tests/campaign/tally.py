@@ -155,7 +155,7 @@ class Tally:
 
     def markdown(self) -> str:
         """The tables of docs/reliability.md."""
-        run = ", ".join(f"{key} {' and '.join(map(str, value))}" for key, value in self.about.items())
+        run = "; ".join(f"{key} {', '.join(map(str, value))}" for key, value in self.about.items())
         lines = [f"{self.cases:,} cases ({run}).", "", "| outcome | cases |", "|---|---|"]
         lines += [f"| {name} | {self.outcomes[name]:,} |" for name in (*PASSED, *FAILED)]
         lines += ["", f"Ill-conditioned outside the signed strata: {self.share_ill:.2%}.", ""]

@@ -85,9 +85,9 @@ def _grid(values: str, L: int, tie: str | None, layers: int | None) -> list[Any]
 def _show(found: list[Point], name: str, trials: int) -> None:
     from panconv.weights import in_words
 
-    heading = f"{name}: the best of {len(found)} points by validation accuracy, {trials} trials each"
+    heading = f"{name}: the best of {len(found)} points by validation accuracy, {trials} trial{'s' * (trials > 1)} each"
     rows = screen.table(("k(n)", "val. (%)", "val. loss"), heading)
     for point in found[:10]:
-        accuracy = f"{100 * point.val_accuracy:.2f} ± {100 * point.std:.2f}"
+        accuracy = f"{100 * point.val_accuracy:.2f}" + (f" ± {100 * point.std:.2f}" if trials > 1 else "")
         rows.add_row(in_words(point.weights), accuracy, f"{point.val_loss:.4f}")
     screen.out.print(rows)

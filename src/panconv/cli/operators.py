@@ -14,6 +14,7 @@ from rich.text import Text
 
 from panconv.cli import checks, screen
 from panconv.cli.options import Device, json_of
+from panconv.paper.report.standing import signed
 from panconv.paper.zoo.registry import METHODS
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def operators(
     print(f"panconv operators: {WILL_GO}", file=sys.stderr)
     with screen.Batches(missing) as bar, warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # it has been said
-        options = {"trials": trials, "quick": quick, "device": device}
+        options = {"trials": trials, "quick": quick, "device": device, "command": checks.command_line()}
         cells = run(folder, datasets=graphs, models=names, callback=bar.show, **options)  # type: ignore[arg-type]
     _show(cells)
     screen.write_json(json_file, [asdict(cell) for cell in cells], "table")
@@ -67,7 +68,7 @@ def _show(cells: list[Cell]) -> None:
     rows = screen.table(("model", "graph", "usual, M, difference", "M", "dropped"), padding=(0, 1, 0, 0))
     for cell in cells:
         usual, met = (f"{100 * statistics.fmean(values):.1f}{_spread(values)}" for values in (cell.usual, cell.met))
-        figures = Text.assemble(f"{usual} ", (met, "bold"), f" {100 * cell.difference:+.1f}")
+        figures = Text.assemble(f"{usual} ", (met, "bold"), f" {signed(100 * cell.difference)}")
         name = METHODS[MODELS[cell.model]].title
         rows.add_row(name, screen.title(cell.dataset), figures, cell.words, f"{100 * cell.dropped:.1f} %")
     screen.out.print(rows)

@@ -90,7 +90,7 @@ def _landings(landings: list[Landing]) -> Table:
     rows = screen.table(("L", "from T", *layers, "val. (%)", "test (%)"), padding=(0, 1, 0, 0))
     for each in landings:
         cells = [
-            "not finite" if T is None or s is None else f"{T:.2f} ×/÷ {math.exp(min(s, 99)):.2f}"
+            "not known" if T is None or s is None else f"{T:.2f} ×/÷ {math.exp(min(s, 99)):.2f}"
             for T, s in zip(each.temperatures, each.spreads, strict=True)
         ]
         accuracy = f"{100 * each.test_accuracy:.1f} ± {100 * each.std:.1f}"

@@ -214,6 +214,8 @@ def _record(runs: list[Record], kind: str, fixed: list[float] | None) -> dict[st
 
 
 def _show(records: list[dict[str, Any]]) -> None:
+    from panconv.paper.report.standing import signed
+
     one = records[0]
     trials = len(one["seeds"])
     name = f"PAN, method {one['method']}, {one['weights']} weights, L = {one['L']}: {trials} trial{'s' * (trials > 1)}"
@@ -221,7 +223,7 @@ def _show(records: list[dict[str, Any]]) -> None:
     for r in records:
         spread = "" if r["std"] is None else f" ± {r['std']:.1f}"
         paper = "-" if r["paper"] is None else f"{r['paper']:.1f}"
-        difference = "-" if r["paper"] is None else f"{r['mean'] - r['paper']:+.1f}"
+        difference = "-" if r["paper"] is None else signed(r["mean"] - r["paper"])
         known = [accuracy for accuracy in r["val_accuracy"] if accuracy is not None]
         validation = sum(known) / len(known)  # one is known: else there was no model
         shown = 4 if r["L"] < 4 else 3

@@ -14,7 +14,7 @@ from panconv.cli.options import RESULTS, Device, Seed, json_of
 from panconv.paper.published import GRAPHS
 from panconv.paper.report.standing import signed
 from panconv.paper.tables.baselines import NAMES, Baseline
-from panconv.paper.zoo.menu import in_words
+from panconv.paper.zoo.menu import SWITCHES, in_words
 from panconv.paper.zoo.notes import NOTES
 from panconv.paper.zoo.registry import METHODS, checked
 from panconv.paper.zoo.settings import merged
@@ -65,6 +65,8 @@ def zoo(
     checks.outputs(None, json_file)
 
     given = _given(name, settings or [])
+    if met and (odd := [each for each in given if each in SWITCHES]):
+        raise ValueError(f"--set {odd[0]} does not go with --met: on M the menu says what it is")
     cells = [Baseline(name, dataset, given=given, seed=seed) for dataset in checks.readable(graphs)]
     rows = _train(cells, trials, met, device, folder)
     _show(name, rows)

@@ -9,18 +9,17 @@ from typing import Any
 
 from panconv.records.jsonl import Upgrades, is_whole
 
-SCHEMA = "panconv-record-2"
-_FIRST = "panconv-record-1"
+SCHEMA = "panconv-record-1"
 PAN = "pan"
 _SETTINGS_OF_RUN_1 = ("hidden", "layers", "lr", "dropout", "weight_decay", "epochs", "patience")
-# What lines of the zoo carry of a method that never looked at it.
+# What lines of the zoo carry of a method that never looked at it. What an M says itself (normalize, walk) is idle too.
 _IDLE: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("agnn", "dynamic_filter", "gat", "mlp"), ("normalize",)),
     "dcnn": ("hidden",),
     "sgc": ("hidden", "dropout"),
 }
 _NOT_KEPT: dict[str, Any] = {"val_loss": None, "best_epoch": None, "loss_curve": [], "accuracy_curve": []}
-_NOT_KEPT |= {"path_weights": [], "dropped": None}
+_NOT_KEPT |= {"path_weights": [], "temperatures": [], "dropped": None}
 
 
 def _from_run_1(content: dict[str, Any]) -> dict[str, Any]:
@@ -37,7 +36,7 @@ def _from_run_2(content: dict[str, Any]) -> dict[str, Any]:
     loss, accuracy, epoch = content.get("val_loss"), content.get("val_accuracy"), content.get("best_epoch")
     return {
         **rest,
-        **{"schema": _FIRST, "model": PAN, "split": "public", "tested": True, "dropped": None},
+        **{"schema": SCHEMA, "model": PAN, "split": "public", "tested": True, "temperatures": [], "dropped": None},
         "operator": {name: content[name] for name in content if name in names},
         **{"loss_curve": loss, "accuracy_curve": accuracy},
         **{"val_loss": _at(loss, epoch), "val_accuracy": _at(accuracy, epoch) or 0.0},
@@ -51,13 +50,14 @@ def _at(curve: Any, epoch: Any) -> Any:
 def _from_zoo_1(content: dict[str, Any]) -> dict[str, Any]:
     """Of a baseline, maybe with idle settings, or of PAN on random splits, whose k(n) stood among its settings."""
     rest = {name: value for name, value in content.items() if name != "method"}
-    rest |= {"schema": _FIRST, "model": content.get("method"), **_NOT_KEPT}
+    rest |= {"schema": SCHEMA, "model": content.get("method"), **_NOT_KEPT}
     how = rest.get("settings")
     if rest["model"] == PAN and isinstance(how, dict) and isinstance(how.get("k"), list):
         rest["operator"] = {"method": 5, "L": len(how["k"]) - 1, "weights": how["k"]}
         rest["settings"] = {name: value for name, value in how.items() if name != "k"}
     elif isinstance(rest["model"], str) and isinstance(how, dict):
-        idle = _IDLE.get(rest["model"], ())
+        operator = rest.get("operator")
+        idle = {*_IDLE.get(rest["model"], ()), *(operator if isinstance(operator, dict) else ())}
         rest["settings"] = {name: value for name, value in how.items() if name not in idle}
     return rest
 
@@ -69,12 +69,7 @@ def _from_operator_1(content: dict[str, Any]) -> dict[str, Any]:
     """
     kept = {name: value for name, value in _NOT_KEPT.items() if name not in content}
     model = "chebnet" if content.get("model") == "cheb" else content.get("model")
-    return {**content, **kept, "schema": _FIRST, "model": model, "split": "public", "command": ""}
-
-
-def _from_record_1(content: dict[str, Any]) -> dict[str, Any]:
-    """The first record of all trainings: trained temperatures were not kept in it."""
-    return {"temperatures": [], **content, "schema": SCHEMA}
+    return {**content, **kept, "schema": SCHEMA, "model": model, "split": "public", "command": ""}
 
 
 UPGRADES: Upgrades = {
@@ -82,5 +77,4 @@ UPGRADES: Upgrades = {
     "panconv-run-2": _from_run_2,
     "panconv-zoo-1": _from_zoo_1,
     "panconv-operator-1": _from_operator_1,
-    _FIRST: _from_record_1,
 }

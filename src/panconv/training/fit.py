@@ -25,7 +25,7 @@ from panconv.base.checks import (
 from panconv.graph import Adjacency
 from panconv.training.cuda_graph import Replayed
 from panconv.training.epoch import KEEP, Epoch, Limits, Nodes, score
-from panconv.training.inputs import checked_task
+from panconv.training.inputs import checked_inputs
 
 # After how many epochs the host looks whether trials still run. A GPU is never made to wait for more.
 _LOOK_EVERY = defaultdict(lambda: 10, cpu=1)
@@ -125,7 +125,7 @@ def fit(
     if not isinstance(keep, str) or keep not in KEEP:
         raise ValueError(f"keep must be one of {', '.join(KEEP)}, got {shown(keep)}")
     device = checked_device(device)
-    task = checked_task(data, model, device)
+    task = checked_inputs(data, model, device)
     model.materialize(task.x.shape[-1])
     model.to(device).seed(seeds)  # type: ignore[attr-defined]
     optimizer = _optimizer(model, lr, weight_decay, device)

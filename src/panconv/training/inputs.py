@@ -15,7 +15,7 @@ from panconv.graph import Adjacency
 _MASKS = ("train_mask", "val_mask", "test_mask")
 
 
-class Task(NamedTuple):
+class Inputs(NamedTuple):
     """A graph whose nodes are to be classified."""
 
     x: Tensor | SparseRows  # (N, F)
@@ -26,7 +26,7 @@ class Task(NamedTuple):
     test: Tensor
 
 
-def checked_task(data: Data, model: Any, device: torch.device) -> Task:
+def checked_inputs(data: Data, model: Any, device: torch.device) -> Inputs:
     """What data holds for a model, in its dtype, on the device."""
     x, y = _checked_parts(data)
     N, sparse = x.size(0), x.layout != torch.strided
@@ -43,7 +43,7 @@ def checked_task(data: Data, model: Any, device: torch.device) -> Task:
     weight = getattr(data, "edge_weight", None)
     weight = weight.detach() if isinstance(weight, Tensor) else weight
     adj = Adjacency.of(data.edge_index, weight, N).to(device)
-    return Task(features, adj, y.to(device).long(), *(_nodes(mask.to(device)) for mask in masks))
+    return Inputs(features, adj, y.to(device).long(), *(_nodes(mask.to(device)) for mask in masks))
 
 
 def _stored(x: Tensor) -> Tensor:

@@ -23,16 +23,16 @@ def runs():
     done = {}
     for dataset in ("cora", "citeseer"):
         for method in (3, 4):
-            for job in cells.method_jobs(dataset, method, 3):
+            for job in cells.method_tasks(dataset, method, 3):
                 done[job.key()] = trained(job, test_accuracy=0.7 + 0.01 * job.seed)
-        for job in cells.grid_jobs(dataset):
+        for job in cells.grid_tasks(dataset):
             good = job.weights == [0.5, 1.0, 2.0]
             done[job.key()] = trained(job, test_accuracy=0.5, val_accuracy=0.75 if good else 0.6)
-        for job in cells.pan_jobs(dataset, 10):
+        for job in cells.pan_tasks(dataset, 10):
             done[job.key()] = trained(job, test_accuracy=0.82)
-        for job in cells.winner_jobs(dataset, Point({"weights": [0.5, 1.0, 2.0]}, 0.0, 0.0, 0.0), 2):
+        for job in cells.winner_tasks(dataset, Point({"weights": [0.5, 1.0, 2.0]}, 0.0, 0.0, 0.0), 2):
             done[job.key()] = trained(job, test_accuracy=0.83)
-    done |= {job.key(): trained(job, accuracy_curve=[0.2, 0.3, 0.9]) for job in cells.gcn_jobs(3)}
+    done |= {job.key(): trained(job, accuracy_curve=[0.2, 0.3, 0.9]) for job in cells.gcn_tasks(3)}
     return list(done.values())
 
 
@@ -66,7 +66,7 @@ def test_cells_are_means_of_the_right_trainings():
 
 
 def test_trainings_of_another_kind_do_not_get_into_a_cell():
-    how = cells.pan_jobs("cora", 1)[0].settings
+    how = cells.pan_tasks("cora", 1)[0].settings
     others = [
         make(seed, test_accuracy=0.1, weights=weights, settings={**how, **change})
         for seed in (0, 1000)
@@ -80,7 +80,7 @@ def test_trainings_of_another_kind_do_not_get_into_a_cell():
 
 
 def test_a_quick_look_does_not_stand_for_the_real_thing():
-    quick = [trained(job, test_accuracy=0.1) for job in cells.method_jobs("cora", 3, 1, quick=True)]
+    quick = [trained(job, test_accuracy=0.1) for job in cells.method_tasks("cora", 3, 1, quick=True)]
     assert {r.name: r for r in summary.table3(quick + runs())}["Method 3"].cells[0].mean == pytest.approx(71)
     alone = {r.name: r for r in summary.table3(quick)}["Method 3"].cells[0]
     assert alone.mean == pytest.approx(10)
@@ -223,7 +223,7 @@ def test_in_the_dark(page, browser):
 
 
 def test_trainings_that_turned_nan_are_told_from_the_others():
-    jobs = cells.pan_jobs("cora", 3)
+    jobs = cells.pan_tasks("cora", 3)
     lost = trained(jobs[0], best_epoch=0, val_loss=None, loss_curve=[], accuracy_curve=[])  # never had a finite loss
     late = trained(jobs[1], best_epoch=1, loss_curve=[0.5, None, None], path_weights=[[None, 1.0, 1.0]] * 2)
     well = trained(jobs[2])

@@ -96,7 +96,7 @@ def test_a_real_training_comes_out_again(tmp_path):
     assert cells[0] == cells[1]
     assert {step.tasks[0].model for step in steps} == {"ssgc"}
     lines = [json.loads(line) for path in (tmp_path / "a").glob("*.jsonl") for line in path.read_text().splitlines()]
-    assert {line["schema"] for line in lines} == {"panconv-record-2"}
+    assert {line["schema"] for line in lines} == {"panconv-record-1"}
     assert len(lines) == 4
     assert sum(line["test_accuracy"] is None for line in lines) == 2
     asked = Asked((), ["ssgc"], ["cora"], 1, quick=True, met=True)

@@ -142,12 +142,12 @@ def table3(runs: Sequence[Record]) -> list[Row]:
     """Methods 1 to 7 by back-propagation, and method 5 by grid search."""
     rows = []
     for method, paper in TABLE3.items():
-        trained = {name: pick(runs, partial(cells.method_jobs, name, method, 1)) for name in GRAPHS}
+        trained = {name: pick(runs, partial(cells.method_tasks, name, method, 1)) for name in GRAPHS}
         rows.append(Row(f"Method {method}", [cell(trained[name], paper[name]) for name in GRAPHS], ours=True))
     winners = []
     for name in GRAPHS:
         quick, points = grid(runs, name)
-        jobs = cells.winner_jobs(name, points[0], 1, quick) if points else None
+        jobs = cells.winner_tasks(name, points[0], 1, quick) if points else None
         winners.append(cell(cells.found(runs, jobs) if jobs else [], GRID_SEARCH[name]))
     return [*rows, Row("Method 5 (grid search)", winners, ours=True)]
 
@@ -169,8 +169,8 @@ def table2(records: Sequence[Record]) -> list[Row]:
 def figure2(runs: Sequence[Record]) -> dict[str, list[Record]]:
     """The trainings of PAN and GCN on Cora that have a curve, where there are any."""
     curves = {
-        "PAN": pick(runs, partial(cells.pan_jobs, "cora", 1)),
-        "GCN": pick(runs, partial(cells.gcn_jobs, 1)),
+        "PAN": pick(runs, partial(cells.pan_tasks, "cora", 1)),
+        "GCN": pick(runs, partial(cells.gcn_tasks, 1)),
     }
     drawn = {name: [run for run in found if run.accuracy_curve] for name, found in curves.items()}
     return {name: found for name, found in drawn.items() if found}
@@ -216,7 +216,7 @@ def convergence_line(figure: dict[str, list[Record]]) -> str:
 
 def _beside(records: Sequence[Record], names: Sequence[str]) -> list[Row]:
     rows = [baseline(records, name) for name in names]
-    ours = [cell(pick(records, partial(cells.pan_jobs, name, 1)), GRID_SEARCH[name]) for name in GRAPHS]
+    ours = [cell(pick(records, partial(cells.pan_tasks, name, 1)), GRID_SEARCH[name]) for name in GRAPHS]
     return [*rows, Row("PAN", ours, ours=True)]
 
 

@@ -86,4 +86,5 @@ class Baseline:
         self, operator: dict[str, Any] | None, seeds: range, tested: bool = True, split: str = "public"
     ) -> list[Task]:
         how = self.settings(m=operator is not None)
+        how = {name: value for name, value in how.items() if name not in (operator or ())}  # which the operator says
         return [Task(self.dataset, self.name, operator, split, how, seed, tested) for seed in seeds]

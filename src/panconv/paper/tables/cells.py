@@ -22,42 +22,42 @@ WINNER_SEED = 1000  # the winner is tried again with seeds that did not choose i
 QUICK_EPOCHS = 10
 
 
-def method_jobs(dataset: str, method: int, trials: int, quick: bool = False) -> list[Task]:
+def method_tasks(dataset: str, method: int, trials: int, quick: bool = False) -> list[Task]:
     """A cell of Table 3: a method by back-propagation."""
-    return _jobs(dataset, method, start(method, 2), settings(dataset, method), trials, quick)
+    return _tasks(dataset, method, start(method, 2), settings(dataset, method), trials, quick)
 
 
-def pan_jobs(dataset: str, trials: int, quick: bool = False, split: str = "public") -> list[Task]:
+def pan_tasks(dataset: str, trials: int, quick: bool = False, split: str = "public") -> list[Task]:
     """The PAN row of Tables 1 and 2, with the paper's settings and k(n)."""
-    return _jobs(dataset, 5, BEST_K, PAPER[dataset], trials, quick, split=split)
+    return _tasks(dataset, 5, BEST_K, PAPER[dataset], trials, quick, split=split)
 
 
-def gcn_jobs(trials: int, quick: bool = False) -> list[Task]:
+def gcn_tasks(trials: int, quick: bool = False) -> list[Task]:
     """GCN on Cora, for Figure 2."""
-    return _jobs("cora", 5, GCN_K, GCN, trials, quick, L=1)
+    return _tasks("cora", 5, GCN_K, GCN, trials, quick, L=1)
 
 
-def grid_jobs(dataset: str, quick: bool = False) -> list[Task]:
+def grid_tasks(dataset: str, quick: bool = False) -> list[Task]:
     """The grid of Table 3's last row."""
     trials = 1 if quick else GRID_TRIALS
-    return [job for k in GRID for job in _jobs(dataset, 5, k, PAPER[dataset], trials, quick)]
+    return [job for k in GRID for job in _tasks(dataset, 5, k, PAPER[dataset], trials, quick)]
 
 
-def winner_jobs(dataset: str, best: Point, trials: int, quick: bool = False) -> list[Task]:
+def winner_tasks(dataset: str, best: Point, trials: int, quick: bool = False) -> list[Task]:
     """The cell of Table 3's last row: the point that validation chose, with new seeds."""
-    return _jobs(dataset, 5, best.weights, PAPER[dataset], trials, quick, seed=WINNER_SEED)
+    return _tasks(dataset, 5, best.weights, PAPER[dataset], trials, quick, seed=WINNER_SEED)
 
 
-def fixed_jobs(experiment: str, datasets: Sequence[str], trials: int, quick: bool = False) -> list[Task]:
+def fixed_tasks(experiment: str, datasets: Sequence[str], trials: int, quick: bool = False) -> list[Task]:
     """All trainings of an experiment but those of the grid's winners, which are not known before."""
     if experiment in ("table1", "table2"):
-        return [job for name in datasets for job in pan_jobs(name, trials, quick)]
+        return [job for name in datasets for job in pan_tasks(name, trials, quick)]
     if experiment == "figure1":  # drawn from the operator alone
         return []
     if experiment == "figure2":
-        return pan_jobs("cora", trials, quick) + gcn_jobs(trials, quick)
-    methods = [job for name in datasets for method in TABLE3 for job in method_jobs(name, method, trials, quick)]
-    return methods + [job for name in datasets for job in grid_jobs(name, quick)]
+        return pan_tasks("cora", trials, quick) + gcn_tasks(trials, quick)
+    methods = [job for name in datasets for method in TABLE3 for job in method_tasks(name, method, trials, quick)]
+    return methods + [job for name in datasets for job in grid_tasks(name, quick)]
 
 
 def found(runs: Sequence[Record], jobs: Sequence[Task]) -> list[Record]:
@@ -69,12 +69,12 @@ def found(runs: Sequence[Record], jobs: Sequence[Task]) -> list[Record]:
 def grid_points(runs: Sequence[Record], dataset: str, quick: bool = False) -> list[Point]:
     """Table 3's grid, ranked by validation; empty until all of it has been trained."""
     done = searched(runs, dataset, quick)
-    return ranked(done) if len(done) == len(grid_jobs(dataset, quick)) else []
+    return ranked(done) if len(done) == len(grid_tasks(dataset, quick)) else []
 
 
 def searched(runs: Sequence[Record], dataset: str, quick: bool = False) -> list[Record]:
     """The runs of Table 3's grid: those seeds and no others, though another table may have trained a point further."""
-    jobs = {job.key() for job in grid_jobs(dataset, quick)}
+    jobs = {job.key() for job in grid_tasks(dataset, quick)}
     return [run for run in runs if run.dataset == dataset and run.model == PAN and run.key() in jobs]
 
 
@@ -82,16 +82,16 @@ def wanted(
     experiment: str, runs: Sequence[Record], datasets: Sequence[str], trials: int, quick: bool = False
 ) -> tuple[list[Task], int]:
     """The trainings of an experiment, and how many more there will be once the grids' winners are known."""
-    tasks, later = fixed_jobs(experiment, datasets, trials, quick), 0
+    tasks, later = fixed_tasks(experiment, datasets, trials, quick), 0
     for name in datasets if experiment == "table3" else ():
         if points := grid_points(runs, name, quick):
-            tasks += winner_jobs(name, points[0], trials, quick)
+            tasks += winner_tasks(name, points[0], trials, quick)
         else:
             later += trials
     return tasks, later
 
 
-def _jobs(
+def _tasks(
     dataset: str,
     method: int,
     weights: Any,

@@ -37,7 +37,7 @@ class Standing:
 def tasks(names: Sequence[str], dataset: str, splits: int, quick: bool = False) -> list[Task]:
     """Methods on a graph, each on the same splits."""
     parts = (
-        cells.pan_jobs(dataset, splits, quick, split="random")
+        cells.pan_tasks(dataset, splits, quick, split="random")
         if name == PAN
         else Baseline(name, dataset, quick).own(splits, split="random")
         for name in names

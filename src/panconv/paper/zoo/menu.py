@@ -35,6 +35,7 @@ MENU = (
 # For a method with the switch. A row-stochastic M (methods 1 and 7) comes through a normalisation nearly as it is.
 AS_IT_STANDS = (Operator(2, 2, (1, 1, 1), 32, False), Operator(5, 2, (0, 0.5, 0.5), 32, False))
 _SYMMETRIC = (2, 5, 6)
+SWITCHES = ("walk", "normalize")  # of an entry's fields, those that are else settings of a method
 WALK = {"walk": "maximal-entropy"}
 
 

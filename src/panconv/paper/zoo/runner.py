@@ -18,13 +18,13 @@ from torch_geometric.data import Data
 
 from panconv.data import load
 from panconv.data.splits import random_split, with_random_splits, with_split
+from panconv.paper.zoo.menu import SWITCHES
 from panconv.paper.zoo.registry import METHODS, trainer
 from panconv.paper.zoo.settings import merged
 from panconv.records.record import Record, Task, check_task
 from panconv.training.runner import Tell, versions
 from panconv.transforms import METTransform
 
-_SWITCHES = ("walk", "normalize")  # of an operator's fields, those that are settings of a method
 _BATCH_BYTES = 2**31  # of features and what is dropped of them, on a CPU
 
 
@@ -78,7 +78,7 @@ class Baselines:
         """The class of each node by trial, (S, N)."""
         one, seeds = tasks[0], [task.seed for task in tasks]
         train = trainer(one.model) if self.function is None else self.function
-        how = one.settings | {name: value for name, value in (one.operator or {}).items() if name in _SWITCHES}
+        how = one.settings | {name: value for name, value in (one.operator or {}).items() if name in SWITCHES}
         if one.split == "public":
             return train(hidden(data), how, seeds, device=device, tell=tell)
         if one.model not in METHODS or METHODS[one.model].splits_side_by_side:

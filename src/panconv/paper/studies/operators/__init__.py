@@ -50,13 +50,14 @@ def run(
     trials: int = 10,
     quick: bool = False,
     device: str = "cpu",
+    command: str = "panconv operators",
     callback: Callable[[Step], None] | None = None,
 ) -> list[Cell]:
     """Trains what has no record in the folder yet, and returns a cell for each graph and model of `MODELS`."""
     warnings.warn(f"panconv.experiments.operators.run: {WILL_GO}", DeprecationWarning, stacklevel=2)
     trainings, results = asked(datasets, models, trials, quick), Results(folder)
     results.check_writable()
-    reproduce(trainings, results, device=device, command="panconv operators", callback=callback)
+    reproduce(trainings, results, device=device, command=command, callback=callback)
     found = {record.key(): record for record in results.read()}
     return [_cell(found, dataset, model, trainings.trials, quick) for dataset in datasets for model in models]
 
