@@ -68,10 +68,10 @@ def measure(
         print(f"  {name:27} {seconds:7.2f} s  {trainings.get(name, 0):4d} trainings")
     print(f"{'test accuracy, % (the paper)':30}" + "".join(f"{name:>22}" for name in graphs))
     for method, paper in TABLE3.items():
-        of = [cells.found(runs, cells.method_jobs(name, method, 1, quick)) for name in graphs]
+        of = [cells.found(runs, cells.method_tasks(name, method, 1, quick)) for name in graphs]
         print(f"{f'Method {method}':30}" + "".join(map(cell, of, (paper[name] for name in graphs))))
     best = [cells.grid_points(runs, name, quick)[0] for name in graphs]
-    of = [cells.found(runs, cells.winner_jobs(name, k, 1, quick)) for name, k in zip(graphs, best, strict=True)]
+    of = [cells.found(runs, cells.winner_tasks(name, k, 1, quick)) for name, k in zip(graphs, best, strict=True)]
     print(f"{'Method 5 (grid search)':30}" + "".join(map(cell, of, (GRID_SEARCH[name] for name in graphs))))
     spent["all of Table 3"] = end - began
     return [

@@ -65,7 +65,7 @@ def _show(cells: list[Cell]) -> None:
 
     trials = len(cells[0].usual)
     screen.out.print(f"\nTest accuracy (%), {trials} trial{'s' * (trials > 1)}: usual operator, M, difference")
-    rows = screen.table(("model", "graph", "usual, M, difference", "M", "dropped"), padding=(0, 1, 0, 0))
+    rows = screen.table(("model", "graph", "usual, M, difference", "M", "dropped"))
     for cell in cells:
         usual, met = (f"{100 * statistics.fmean(values):.1f}{_spread(values)}" for values in (cell.usual, cell.met))
         figures = Text.assemble(f"{usual} ", (met, "bold"), f" {signed(100 * cell.difference)}")

@@ -131,7 +131,7 @@ def _show_splits(records: list[Record], graphs: list[str], quick: bool) -> None:
     for name in graphs:
         public = {row.key: row.cells[GRAPHS.index(name)].mean for row in rows}
         columns = ("method", "test (%)", "PAN ahead by", "on splits", "public split")
-        shown = screen.table(columns, f"{name.capitalize()} on random splits", padding=(0, 1, 0, 0))
+        shown = screen.table(columns, f"{name.capitalize()} on random splits")
         for row in splits.standings(records, name, public, quick):
             ahead = "" if row.name == "PAN" else f"{row.behind:+.1f} ± {row.behind_std:.1f}"
             wins = f"{row.splits}" if row.name == "PAN" else f"{row.wins} of {row.splits}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich import box, progress
 from rich.console import Console
@@ -62,9 +62,9 @@ def drawn(name: str) -> str:
     return title(name).replace("$", r"\$")
 
 
-def table(columns: Sequence[str], heading: str | None = None, texts: Sequence[str] = (), **style: Any) -> Table:
+def table(columns: Sequence[str], heading: str | None = None, texts: Sequence[str] = ()) -> Table:
     """An empty table: the first column says what a row is and stands left, as do texts, which wrap; figures right."""
-    made = Table(box=box.SIMPLE_HEAD, title=heading, title_justify="left", **style)
+    made = Table(box=box.SIMPLE_HEAD, title=heading, title_justify="left", padding=(0, 1, 0, 0))
     for place, column in enumerate(columns):
         left = not place or column in texts
         made.add_column(column, justify="left" if left else "right", no_wrap=column not in texts)

@@ -69,7 +69,7 @@ def temperature(
 def _show(found: Sweep, heading: str, trials: int) -> None:
     lengths = sorted({point.L for point in found.points})
     screen.out.print(f"\n{heading}: test accuracy (%), {trials} trials per point")
-    rows = screen.table(("T", *(f"L={L}" for L in lengths)), padding=(0, 1, 0, 0))
+    rows = screen.table(("T", *(f"L={L}" for L in lengths)))
     best = found.best()
     by_place = {(point.L, point.temperature): point for point in found.points}
     for T in sorted({point.temperature for point in found.points}):
@@ -87,7 +87,7 @@ def _show(found: Sweep, heading: str, trials: int) -> None:
 
 def _landings(landings: list[Landing]) -> Table:
     layers = [f"layer {i + 1}" for i in range(len(landings[0].temperatures))]
-    rows = screen.table(("L", "from T", *layers, "val. (%)", "test (%)"), padding=(0, 1, 0, 0))
+    rows = screen.table(("L", "from T", *layers, "val. (%)", "test (%)"))
     for each in landings:
         cells = [
             "not known" if T is None or s is None else f"{T:.2f} ×/÷ {math.exp(min(s, 99)):.2f}"

@@ -54,7 +54,7 @@ def thermodynamics(
     found = {key: getattr(M, key).double() for key in QUANTITIES}
     how = f"{paths} up to L = {L} on the base of method {method}, exp(-n^{alpha:g}/{temperature:g})"
     screen.out.print(f"\n{screen.title(name)}: {how}, {data.num_nodes} nodes")
-    rows = screen.table(("", "least", "median", "mean", "most"), padding=(0, 1, 0, 0))
+    rows = screen.table(("", "least", "median", "mean", "most"))
     for key, words in QUANTITIES.items():
         values = found[key]
         rows.add_row(words, *(f"{float(v):.3f}" for v in (values.min(), values.median(), values.mean(), values.max())))

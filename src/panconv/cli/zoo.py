@@ -102,7 +102,7 @@ def _list(results: Path, json_file: Path | None) -> None:
     """The methods with their citation, and what of them has been run."""
     records = Results(results).read() if results.exists() else []
     texts = ("M as its", "trials in " + str(results), "citation")
-    table = screen.table(("method", *texts), "The baselines of Table 2", texts, padding=(0, 1, 0, 0))
+    table = screen.table(("method", *texts), "The baselines of Table 2", texts)
     rows = []
     for name in NAMES["table2"]:
         method = METHODS[name]
@@ -123,7 +123,7 @@ def _card(name: str) -> None:
     """One method: where it is from, the paper's figures, and its settings by graph."""
     method = METHODS[name]
     screen.out.print(screen.bold(method.title, f": {method.citation}" + (f"\n{NOTES[name]}" if name in NOTES else "")))
-    table = screen.table(("setting", *GRAPHS), padding=(0, 1, 0, 0))
+    table = screen.table(("setting", *GRAPHS))
     shown = ["-" if figure is None else f"{figure:.1f}" for figure in METHODS[name].paper]
     table.add_row("paper's figure (%)", *shown, end_section=True)
     for key in method.settings:
@@ -156,7 +156,7 @@ def _show(name: str, rows: list[tuple[str, str, list[Record]]]) -> None:
     heading = f"{METHODS[name].title}: {count} trial{'s' * (count > 1)}"
     extra = (["operator"], ["by seed"]) if on_m else ([], [])
     columns = ("graph", *extra[0], "test (%)", "paper", "diff.", *extra[1], "val. (%)", "time")
-    table = screen.table(columns, heading, ["operator"], padding=(0, 1, 0, 0))
+    table = screen.table(columns, heading, ["operator"])
     own: dict[int, float] = {}
     for dataset, operator, records in rows:
         test, val = ([100 * getattr(r, field) for r in records] for field in ("test_accuracy", "val_accuracy"))
