@@ -34,7 +34,6 @@ PUBLIC = [
 ]
 # Tested through what uses them, by the test files that say so.
 COVERED = {
-    "base/autodiff": "compute/test_spmm",
     "base/checks": "base/test_misuse",
     "base/tracing": "training/test_cuda_graph",
     "cli": "cli",

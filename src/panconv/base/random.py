@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from panconv.base.autodiff import is_batched
+from panconv.base.tracing import is_batched
 
 _WORD = 0xFFFFFFFF
 

@@ -1,10 +1,10 @@
-"""What may be done while a step is traced, transformed or recorded."""
+"""What is under way, a derivative, a transform, a trace or a recording, and what may be done meanwhile."""
 
 from __future__ import annotations
 
 import torch
-
-from panconv.base.autodiff import is_transforming
+from torch import Tensor
+from torch.autograd import forward_ad
 
 
 def may_look() -> bool:
@@ -12,3 +12,23 @@ def may_look() -> bool:
     if torch.compiler.is_compiling() or is_transforming():
         return False
     return not (torch.cuda.is_initialized() and torch.cuda.is_current_stream_capturing())
+
+
+def is_tracked(value: Tensor) -> bool:
+    """Whether anyone may ask for its derivative: by reverse mode, forward mode, or a transform under way."""
+    return value.requires_grad or is_transforming() or forward_ad.unpack_dual(value).tangent is not None
+
+
+def is_transforming() -> bool:
+    """Whether a torch.func transform is under way: its tensors must not outlive it."""
+    return torch._C._functorch.peek_interpreter_stack() is not None
+
+
+def is_batched(gradient: Tensor) -> bool:
+    """Whether a gradient stands for many, as with ``torch.autograd.grad(…, is_grads_batched=True)``."""
+    return is_transforming() or torch._C._functorch.is_legacy_batchedtensor(gradient)
+
+
+def is_differentiating() -> bool:
+    """Whether forward mode or a torch.func transform is under way."""
+    return forward_ad._current_level >= 0 or is_transforming()

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from panconv.base import random
-from panconv.base.autodiff import is_batched, is_tracked, is_transforming
 from panconv.base.checks import check_sparse
+from panconv.base.tracing import is_batched, is_tracked, is_transforming
 from panconv.compute.spmm import spmm
 from panconv.graph.csr import CSR, narrow, order_by_column
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from panconv.base.autodiff import is_batched, is_differentiating
+from panconv.base.tracing import is_batched, is_differentiating
 from panconv.compute.kernels import numbers, row_dots, step
 from panconv.compute.series import Around, Series, expect, times
 

@@ -18,7 +18,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from panconv.base.autodiff import is_batched, is_differentiating, is_transforming
+from panconv.base.tracing import is_batched, is_differentiating, is_transforming
 from panconv.compute.kernels import entry_dots, multiply
 from panconv.graph.csr import CSR, rows_of
 

@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 from torch_geometric import EdgeIndex
 
-from panconv.base.autodiff import is_tracked, is_transforming
 from panconv.base.checks import checked_device, checked_dtype
+from panconv.base.tracing import is_tracked, is_transforming
 from panconv.graph.bases import BASES
 from panconv.graph.csr import CSR, compress, narrow, order_by_column, rows_of, weak_components
 from panconv.graph.degrees import Facts, checked_facts

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
-from panconv.base.autodiff import is_transforming
+from panconv.base.tracing import is_transforming
 from panconv.graph.adjacency import Adjacency
 
 # What a SciPy matrix is made of, by its format; the others hold lists or a dictionary, whose changes go unnoticed.

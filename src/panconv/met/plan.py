@@ -10,7 +10,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from panconv.base.autodiff import is_differentiating
+from panconv.base.tracing import is_differentiating
 from panconv.compute.series import Around, Series, Steps
 from panconv.compute.series_gradient import apply_series
 from panconv.compute.spmm import spmm

@@ -7,9 +7,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from panconv.base.autodiff import is_transforming
 from panconv.base.checks import as_integer, check_device, kind_of, shown
-from panconv.base.tracing import may_look
+from panconv.base.tracing import is_transforming, may_look
 from panconv.spectral.operator import Operator, as_operator, check_symmetric
 
 
