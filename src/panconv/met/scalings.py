@@ -42,7 +42,7 @@ class Factors(NamedTuple):
 
 
 def unscaled(weights: Weighing) -> Factors:
-    """Σₙ wₙ G(n): methods 5, 8 and 9."""
+    """Σₙ wₙ G(n): methods 5, 8 and 9, which are eq. 10 without D_n, on Â or on a random walk's matrix."""
     w = weights.exact().unsqueeze(1)
     if not may_look() or (w.is_cuda and not weights.may_overflow):  # a look would make the GPU wait
         return Factors(w)
@@ -93,7 +93,7 @@ def by_length(weights: Weighing, counts: Counts) -> Factors:
 
 
 def by_length_roots(weights: Weighing, counts: Counts, adj: Adjacency, dtype: torch.dtype) -> Factors:
-    """Σₙ wₙ D_n^−½ G(n) D_n^−½: method 6, for features of a dtype."""
+    """Σₙ wₙ D_n^−½ G(n) D_n^−½: method 6, eq. 10 with D_n on both sides, for features of a dtype."""
     _check_lengths(counts)
     factors = unscaled(weights)
     w, root = factors.left, inverse(_row_sums(counts), 0.5)
@@ -110,7 +110,7 @@ def by_length_roots(weights: Weighing, counts: Counts, adj: Adjacency, dtype: to
 
 
 def by_partition_alike(weights: Weighing, counts: Counts, share: float) -> Factors:
-    """Z^−share · Σₙ wₙ G(n) [· Z^−share], with one number per length for all nodes: methods 1, 2 and 7.
+    """Z^−share · Σₙ wₙ G(n) [· Z^−share], with one number per length for all nodes: methods 1, 2 and 7 (eq. 7).
 
     For graphs on which each node is reached by walks of every length, or by the one of length 0 alone: there Z is never
     much smaller than the largest wₙ, but at nodes that nothing reaches, which keep their own features as they are.
@@ -131,7 +131,7 @@ def by_partition(weights: Weighing, counts: Counts, adj: Adjacency) -> Factors:
 
 
 def by_partition_roots(weights: Weighing, counts: Counts, adj: Adjacency, dtype: torch.dtype) -> Factors:
-    """Z^−½ Σₙ wₙ G(n) Z^−½, with a number per node and length: method 2 on other graphs, for features of a dtype."""
+    """Z^−½ Σₙ wₙ G(n) Z^−½, with a number per node and length: method 2 on other graphs, eq. 7 with Z on both sides."""
     Z = partition(weights, counts, adj)
     middle, widest = centre(Z.log(common=False), counts, adj)
     _check_span(widest, dtype)
