@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from panconv.base.files import check_writable
-from panconv.records.record import Results
+from panconv.records.record import Record, Results
 
 PLOTS = (".png", ".svg", ".pdf")
 _LONGEST_NAME = 200  # bytes of a file's name: a system takes 255, and while it is written it has a longer one
@@ -100,9 +100,13 @@ def outputs(plot: Path | None, *others: Path | None) -> None:
             check_writable(path)
 
 
-def open_results(folder: Path) -> Results:
-    """A folder of records that can be written to, and read: before anything is trained."""
+def open_results(folder: Path) -> tuple[Results, list[Record]]:
+    """A folder of records that can be written to, and what is in it: both looked at before anything is trained."""
     store = Results(folder)
     store.check_writable()
-    store.read()
-    return store
+    return store, store.read()
+
+
+def names(text: str) -> list[str]:
+    """Names with commas between them, each once."""
+    return list(dict.fromkeys(name.strip().lower() for name in text.split(",") if name.strip()))

@@ -52,7 +52,7 @@ def grid(
     checks.count(trials, "--trials")
     checks.device(device)
     checks.outputs(plot, json_file)
-    store, name = checks.open_results(results), checks.canonical(graph)
+    (store, done), name = checks.open_results(results), checks.canonical(graph)
     how = settings(name, method).plain(epochs=epochs)
     if temperatures is None:
         points = _grid(values, L, tie, how["layers"] if per_layer else None)
@@ -62,7 +62,7 @@ def grid(
         points = power_law_points(checks.numbers(temperatures, "--temperatures"), checks.numbers(alphas, "--alphas"))
     checks.count(len(points) * trials, "the number of trainings, points times --trials,", 0)
     tasks = (pan_task(name, method, w, L, how, seed + t) for w in points for t in range(trials))
-    with screen.Batches(missing(tasks, store.read())) as bar:
+    with screen.Batches(missing(tasks, done)) as bar:
         options: dict[str, Any] = {"device": device, "command": checks.command_line(), "callback": bar.show}
         found = grid_search(name, points, how, method=method, L=L, trials=trials, seed=seed, results=store, **options)
     _show(found, screen.title(name), trials)

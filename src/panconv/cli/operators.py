@@ -45,8 +45,8 @@ def operators(
     checks.count(trials, "--trials")
     checks.device(device)
     checks.outputs(None, json_file)
-    graphs, names = _names(datasets), _names(models)
-    missing = asked(graphs, names, trials, quick).missing(checks.open_results(folder).read())
+    graphs, names = checks.names(datasets), checks.names(models)
+    missing = asked(graphs, names, trials, quick).missing(checks.open_results(folder)[1])
     print(f"panconv operators: {WILL_GO}", file=sys.stderr)
     with screen.Batches(missing) as bar, warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # it has been said
@@ -56,10 +56,6 @@ def operators(
     screen.write_json(json_file, [asdict(cell) for cell in cells], "table")
 
 
-def _names(text: str) -> list[str]:
-    return list(dict.fromkeys(name.strip().lower() for name in text.split(",") if name.strip()))
-
-
 def _show(cells: list[Cell]) -> None:
     from panconv.paper.studies.operators import MODELS
 
@@ -67,12 +63,9 @@ def _show(cells: list[Cell]) -> None:
     screen.out.print(f"\nTest accuracy (%), {trials} trial{'s' * (trials > 1)}: usual operator, M, difference")
     rows = screen.table(("model", "graph", "usual, M, difference", "M", "dropped"))
     for cell in cells:
-        usual, met = (f"{100 * statistics.fmean(values):.1f}{_spread(values)}" for values in (cell.usual, cell.met))
+        both = ([100 * value for value in values] for values in (cell.usual, cell.met))
+        usual, met = (f"{statistics.fmean(values):.1f}{screen.spread(values)}" for values in both)
         figures = Text.assemble(f"{usual} ", (met, "bold"), f" {signed(100 * cell.difference)}")
         name = METHODS[MODELS[cell.model]].title
         rows.add_row(name, screen.title(cell.dataset), figures, cell.words, f"{100 * cell.dropped:.1f} %")
     screen.out.print(rows)
-
-
-def _spread(values: list[float]) -> str:
-    return f"±{100 * statistics.stdev(values):.1f}" if len(values) > 1 else ""

@@ -19,7 +19,7 @@ from panconv.paper.zoo.registry import checked
 
 if TYPE_CHECKING:
     from panconv.paper.report.summary import Cell, OnM, Row
-    from panconv.records.record import Record, Results
+    from panconv.records.record import Record
 
 
 def reproduce(
@@ -50,16 +50,17 @@ def reproduce(
     from panconv.paper.tables.splits import FASTEST
 
     wanted, graphs = _wanted(what, met, random_splits), _graphs(datasets)
-    store = checks.open_results(results)
+    store, done = checks.open_results(results)
     checks.device(device)
     names = _baselines(wanted, methods or (",".join(FASTEST) if random_splits else None))
     asked = Asked(wanted, names, graphs, 1 if quick else trials, quick, met, random_splits)
-    with screen.Batches(asked.missing(store.read())) as bar:
+    with screen.Batches(asked.missing(done)) as bar:
         train(asked, store, device=device, command=checks.command_line(), callback=bar.show)
+    records = store.read()
     if random_splits:
-        _show_splits(store.read(), graphs, quick)
+        _show_splits(records, graphs, quick)
     for experiment in () if random_splits else wanted:
-        _finish(experiment, store, graphs, L)
+        _finish(experiment, store.folder, records, graphs, L)
 
 
 def _wanted(what: str, met: bool, random_splits: int) -> tuple[str, ...]:
@@ -77,7 +78,7 @@ def _wanted(what: str, met: bool, random_splits: int) -> tuple[str, ...]:
 
 
 def _graphs(datasets: str) -> list[str]:
-    names = list(dict.fromkeys(name.strip().lower() for name in datasets.split(",")))
+    names = checks.names(datasets) or [datasets]
     if unknown := [name for name in names if name not in GRAPHS]:
         raise ValueError(f"--datasets names {unknown[0]!r}, which is not one of {', '.join(GRAPHS)}")
     return names
@@ -97,14 +98,13 @@ def _baselines(wanted: Sequence[str], methods: str | None) -> list[str]:
     return named
 
 
-def _finish(experiment: str, store: Results, graphs: list[str], L: int) -> None:
+def _finish(experiment: str, folder: Path, records: list[Record], graphs: list[str], L: int) -> None:
     """Prints a table, or draws a figure, of what was trained."""
     from panconv.paper.figures.lattice import draw_figure1
     from panconv.paper.report import summary
     from panconv.paper.report.figure2 import draw
     from panconv.paper.report.ranking import draw_all
 
-    folder, records = store.folder, store.read()
     if experiment == "figure1":
         for ending in ("png", "svg"):
             draw_figure1(L, folder / f"figure1.{ending}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import statistics
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -69,6 +70,11 @@ def table(columns: Sequence[str], heading: str | None = None, texts: Sequence[st
         left = not place or column in texts
         made.add_column(column, justify="left" if left else "right", no_wrap=column not in texts)
     return made
+
+
+def spread(values: Sequence[float]) -> str:
+    """The standard deviation behind a mean; nothing where there is one value."""
+    return f" ± {statistics.stdev(values):.1f}" if len(values) > 1 else ""
 
 
 def say(what: str, path: Path, more: str = "") -> None:

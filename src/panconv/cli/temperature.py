@@ -55,9 +55,9 @@ def temperature(
     checks.count(len(Ls) * len(Ts) * trials, "the number of trainings, lengths times --temperatures times --trials,")
     checks.device(device)
     checks.outputs(plot, json_file)
-    store, name = checks.open_results(results), checks.canonical(graph)
+    (store, done), name = checks.open_results(results), checks.canonical(graph)
     asked = SweepOf(name, Ls, Ts, alpha, method, trials, epochs)
-    with screen.Batches(missing(asked.tasks(), store.read())) as bar:
+    with screen.Batches(missing(asked.tasks(), done)) as bar:
         found = sweep(asked, store, device=device, command=checks.command_line(), callback=bar.show)
     _show(found, f"{screen.title(name)}, method {method}, E(n) = n^{alpha:g}", trials)
     if plot is not None:

@@ -92,7 +92,7 @@ def train(
     names = list(dict.fromkeys(map(checks.canonical, graphs)))
     models = _model_files(save, names, json_file) if save or plot else {}
     checks.outputs(plot, json_file, *models.values())
-    store = None if results is None else checks.open_results(results)
+    store = None if results is None else checks.open_results(results)[0]
     checks.readable(names)
     given = {"epochs": epochs, "patience": patience, "hidden": hidden, "dropout": dropout, "lr": lr}
     spec: Any = fixed or (start(method, L) if weights is None else kind)

@@ -80,8 +80,7 @@ def _train(
     """By graph, and by operator in words: the trainings, those that are in the folder already among them."""
     from panconv.paper.zoo.runner import Baselines
 
-    store = None if folder is None else checks.open_results(folder)
-    records = [] if store is None else store.read()
+    store, records = (None, []) if folder is None else checks.open_results(folder)
     wanted = [cell.wanted(records, trials, met) for cell in cells]
     rows = []
     with screen.Batches(sum(missing(tasks, records) + later for tasks, later in wanted)) as bar:
@@ -167,15 +166,15 @@ def _show(name: str, rows: list[tuple[str, str, list[Record]]]) -> None:
         table.add_row(
             screen.title(dataset),
             *[operator] * on_m,
-            screen.bold(f"{statistics.fmean(test):.1f}", _spread(test)),
+            screen.bold(f"{statistics.fmean(test):.1f}", screen.spread(test)),
             "-" if paper is None else f"{paper:.1f}",
             "-" if paper is None else signed(statistics.fmean(test) - paper),
-            *([signed(statistics.fmean(change)) + _spread(change) if records[0].operator else ""] if on_m else []),
+            *(
+                [signed(statistics.fmean(change)) + screen.spread(change) if records[0].operator else ""]
+                if on_m
+                else []
+            ),
             f"{statistics.fmean(val):.1f}",
             f"{sum(r.seconds for r in records):.0f} s",
         )
     screen.out.print(table)
-
-
-def _spread(values: list[float]) -> str:
-    return f" ± {statistics.stdev(values):.1f}" if len(values) > 1 else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from panconv.paper.published import GRAPHS
 from panconv.paper.tables import cells, splits
@@ -11,7 +12,7 @@ from panconv.paper.tables.baselines import Baseline
 from panconv.paper.zoo.runner import Baselines
 from panconv.records.record import PAN, Record, Results, Task
 from panconv.training import runner
-from panconv.training.runner import Step, Tell, Trainer
+from panconv.training.runner import Step
 from panconv.training.search import Pans
 
 
@@ -63,29 +64,10 @@ def reproduce(
     callback: Callable[[Step], None] | None = None,
 ) -> None:
     """Trains what has no record yet: what is chosen by validation, and then what was chosen."""
+    options: dict[str, Any] = {"device": device, "command": command, "callback": callback}
     later = 1
     while later:
         tasks, later = asked.wanted(results.read())
-        runner.run(tasks, results, trainer=Both(), device=device, command=command, callback=callback)
-
-
-class Both:
-    """PANs and baselines, each trained in their way."""
-
-    def __init__(self) -> None:
-        self._pans, self._baselines = Pans(), Baselines()
-
-    def check(self, task: Task) -> None:
-        self._of(task).check(task)
-
-    def beside(self, task: Task) -> str:
-        return self._of(task).beside(task)
-
-    def at_once(self, task: Task, device: str) -> int:
-        return self._of(task).at_once(task, device)
-
-    def train(self, tasks: list[Task], device: str, command: str, tell: Tell) -> list[Record]:
-        return self._of(tasks[0]).train(tasks, device, command, tell)
-
-    def _of(self, task: Task) -> Trainer:
-        return self._pans if task.model == PAN else self._baselines
+        pans, others = ([task for task in tasks if (task.model == PAN) is ours] for ours in (True, False))
+        runner.run(pans, results, trainer=Pans(), **options)
+        runner.run(others, results, trainer=Baselines(), **options)
