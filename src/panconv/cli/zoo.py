@@ -163,17 +163,14 @@ def _show(name: str, rows: list[tuple[str, str, list[Record]]]) -> None:
             own = {record.seed: figure for record, figure in zip(records, test, strict=True)}
         change = [figure - own[record.seed] for record, figure in zip(records, test, strict=True)]
         paper = dict(zip(GRAPHS, METHODS[name].paper, strict=True)).get(dataset)
+        by_seed = signed(statistics.fmean(change)) + screen.spread(change) if records[0].operator else ""
         table.add_row(
             screen.title(dataset),
             *[operator] * on_m,
             screen.bold(f"{statistics.fmean(test):.1f}", screen.spread(test)),
             "-" if paper is None else f"{paper:.1f}",
             "-" if paper is None else signed(statistics.fmean(test) - paper),
-            *(
-                [signed(statistics.fmean(change)) + screen.spread(change) if records[0].operator else ""]
-                if on_m
-                else []
-            ),
+            *[by_seed] * on_m,
             f"{statistics.fmean(val):.1f}",
             f"{sum(r.seconds for r in records):.0f} s",
         )
