@@ -76,8 +76,8 @@ def test_a_landing_that_is_written_is_read(runs):
 def test_all_committed_lines_are_read(recwarn):
     lines = sum(len(path.read_bytes().splitlines()) for path in COMMITTED.rglob("*.jsonl"))
     found = Results(COMMITTED).read(), Results(COMMITTED / "operators").read()
-    assert [len(each) for each in found] == [514 + 2550, 564]
-    assert sum(map(len, found)) == lines == 3628
+    assert [len(each) for each in found] == [514 + 2550 + 162, 564]
+    assert sum(map(len, found)) == lines == 3790
     assert not recwarn
 
 
@@ -88,9 +88,10 @@ def test_every_committed_line_of_an_older_kind_says_the_same_as_a_record(tmp_pat
         for content, where in read_lines(folder):
             record, kind = parsed(content, where), content["schema"]
             kinds[kind] += 1
-            says_the_same(content, record)
+            if kind != "panconv-record-1":
+                says_the_same(content, record)
             records.setdefault(kind, record)
-    assert kinds == {"panconv-run-1": 514, "panconv-zoo-1": 2550, "panconv-operator-1": 564}
+    assert kinds == {"panconv-run-1": 514, "panconv-zoo-1": 2550, "panconv-operator-1": 564, "panconv-record-1": 162}
     Results(tmp_path).add(list(records.values()))
     assert Results(tmp_path).read() == list(records.values())
 
