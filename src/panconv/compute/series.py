@@ -9,12 +9,14 @@ nothing; else a recurrence of its terms.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import torch
 from torch import Tensor
 
 from panconv.compute.kernels import numbers, step, whole
+from panconv.graph import Adjacency
 from panconv.graph.csr import CSR
 
 
@@ -36,24 +38,46 @@ class Steps(Protocol):
         """Bₙ and its transpose."""
 
 
-class Around(NamedTuple):
-    """The factors that stand around the products."""
+@dataclass(frozen=True)
+class Repeated:
+    """The matrix of a graph in every step."""
 
-    w: Tensor  # (L+1, 1 or N[, S]), for n = 0 … L
-    alone: Tensor | None  # (N[, S]), without a gradient of its own, or None for zeros; it is 0 where outer is not
-    outer: Tensor | None  # (N[, S]), or None for ones. With a w for every node there is no outer
-    right: Tensor | None  # (N[, S]), or None for ones
+    adj: Adjacency
+    varies: ClassVar[bool] = False
+
+    @property
+    def unit(self) -> bool:
+        return self.adj.value is None and self.adj.left is None and self.adj.right is None
+
+    def matrix(self, n: int, dtype: torch.dtype, transposed: bool) -> CSR:
+        return self.adj.operands(dtype)[int(transposed)]
+
+    def step(self, n: int, dtype: torch.dtype) -> tuple[CSR, CSR]:
+        return self.adj.operands(dtype)
+
+
+class Factors(NamedTuple):
+    """What stands around the products; a node that nothing reaches may stand alone, where outer is 0."""
+
+    left: Tensor  # (L+1, 1 or N[, S]): wₙ, for n = 0 … L, with what it is divided by
+    alone: Tensor | None = None  # (N[, S]), a constant, to which no gradient goes; None for zeros
+    outer: Tensor | None = None  # (N[, S]), or None for ones. With a w for every node there is no outer
+    right: Tensor | None = None  # (N[, S]), or (L+1, N[, S]) for one per length; None for ones
 
     def own(self) -> Tensor:
         """What a node takes of its own features, (1 or N[, S]): alone + outer ⊙ w₀ ⊙ right."""
-        own: Tensor = times(times(self.w[0], self.outer), self.right)
+        own: Tensor = times(times(self.left[0], self.outer), self.right)
         return own if self.alone is None else own + self.alone
 
-    def by_trial(self) -> Around:
+    def by_trial(self) -> Factors:
         """The same with a dimension for the trials, of which there may be one: w tells."""
-        if self.w.dim() == 3:
-            return self
-        return Around(self.w.unsqueeze(-1), *(None if f is None else f.unsqueeze(-1) for f in self[1:]))
+        return self if self.left.dim() == 3 else self._each(lambda factor: factor.unsqueeze(-1))
+
+    def to(self, dtype: torch.dtype) -> Factors:
+        return self._each(lambda factor: factor.to(dtype))
+
+    def _each(self, change: Callable[[Tensor], Tensor]) -> Factors:
+        return Factors(change(self.left), *(None if factor is None else change(factor) for factor in self[1:]))
 
 
 class Series(NamedTuple):
@@ -66,10 +90,10 @@ class Series(NamedTuple):
     low_memory: bool
     differentiable: Callable[..., Tensor]  # the same by operations of torch, for derivatives of derivatives
 
-    def apply(self, x: Tensor, around: Around, kept: list[Tensor] | None = None) -> Tensor:
+    def apply(self, x: Tensor, factors: Factors, kept: list[Tensor] | None = None) -> Tensor:
         """The sum for x (N, S·width), of L ≥ 1 steps; where a recurrence makes terms, they are appended to `kept`."""
-        x, own = x.contiguous(), around.own()
-        w, _, outer, right = around
+        x, own = x.contiguous(), factors.own()
+        w, _, outer, right = factors
         if self.by_node:
             assert outer is None
             return self._recurrence(x, own, w[1:], right, kept)
@@ -80,8 +104,8 @@ class Series(NamedTuple):
 
     def adjoint(self, g: Tensor, w: Tensor, right: Tensor | None) -> Tensor:
         """The adjoint of the sum with a w for every node, without a gradient."""
-        around = Around(w, None, None, right).by_trial()
-        return self.horner(g.contiguous(), around.own(), around.w[1:], around.right, None, True)
+        factors = Factors(w, right=right).by_trial()
+        return self.horner(g.contiguous(), factors.own(), factors.left[1:], factors.right, None, True)
 
     def part(self, n: int, transposed: bool, x: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
         """Bₙ, or its transpose, as the kernels take it: no values where all are 1."""

@@ -16,14 +16,14 @@ from torch import Tensor
 
 from panconv.base.tracing import is_batched, is_differentiating
 from panconv.compute.kernels import numbers, row_dots, step
-from panconv.compute.series import Around, Series, expect, times
+from panconv.compute.series import Factors, Series, expect, times
 
 
-def apply_series(how: Series, x: Tensor, around: Around) -> Tensor:
+def apply_series(how: Series, x: Tensor, factors: Factors) -> Tensor:
     """The sum for x (N, S·width), float32 or float64, of L ≥ 1 steps, with gradients where they are asked for."""
-    if torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in (x, *around)):
-        return _Sum.apply(how, x, *around)
-    return how.apply(x, around.by_trial())
+    if torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in (x, *factors)):
+        return _Sum.apply(how, x, *factors)
+    return how.apply(x, factors.by_trial())
 
 
 class _Needed(NamedTuple):
@@ -47,23 +47,23 @@ class _Gradients(NamedTuple):
 
 class _Sum(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, how: Series, x: Tensor, *factors: Tensor | None) -> Tensor:
-        around, needed = Around(expect(factors[0]), *factors[1:]), _Needed(*ctx.needs_input_grad[1:])
+    def forward(ctx: Any, how: Series, x: Tensor, *parts: Tensor | None) -> Tensor:
+        factors, needed = Factors(expect(parts[0]), *parts[1:]), _Needed(*ctx.needs_input_grad[1:])
         kept: list[Tensor] | None = [] if how.by_node and needed.w and not how.low_memory else None
-        y = how.apply(x, around.by_trial(), kept)
+        y = how.apply(x, factors.by_trial(), kept)
         ctx.how, ctx.like = how, (x.shape, x.dtype, x.device)
-        ctx.save_for_backward(x if any(needed[1:]) else None, *around, y if needed.outer else None, *(kept or []))
+        ctx.save_for_backward(x if any(needed[1:]) else None, *factors, y if needed.outer else None, *(kept or []))
         return y
 
     @staticmethod
     def backward(ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:
         needed = _Needed(*ctx.needs_input_grad[1:])
         x, w, alone, outer, right, y, *kept = ctx.saved_tensors
-        around = Around(w, alone, outer, right)
+        factors = Factors(w, alone, outer, right)
         if torch.is_grad_enabled() or is_differentiating() or is_batched(g):
-            return None, *_by_autograd(ctx, needed, g, x, around)
+            return None, *_by_autograd(ctx, needed, g, x, factors)
         x = None if x is None else x.contiguous()
-        found = _all_gradients(ctx.how, needed, g.contiguous(), x, around.by_trial(), y, kept)
+        found = _all_gradients(ctx.how, needed, g.contiguous(), x, factors.by_trial(), y, kept)
         of_w, of_outer, of_right = (
             None if grad is None else grad.to(w.dtype).view(factor.shape)
             for grad, factor in zip(found[1:], (w, outer, right), strict=True)
@@ -72,43 +72,43 @@ class _Sum(torch.autograd.Function):
 
 
 def _all_gradients(
-    how: Series, needed: _Needed, g: Tensor, x: Any, around: Around, y: Any, kept: list[Tensor]
+    how: Series, needed: _Needed, g: Tensor, x: Any, factors: Factors, y: Any, kept: list[Tensor]
 ) -> _Gradients:
     """The gradients, by the cheapest way that there is."""
-    at_once = None if how.by_node else _in_one_launch(how, needed, g, x, around)
+    at_once = None if how.by_node else _in_one_launch(how, needed, g, x, factors)
     if at_once is not None:
         return _Gradients(*at_once)
     if needed.w and not how.by_node and not how.low_memory:
-        lengths = _by_number(how, g, x, around)
+        lengths = _by_number(how, g, x, factors)
     else:
-        of_w = _of_weights(how, g, x, around, kept) if needed.w else None  # first: it leaves nothing large behind
-        of_x, of_right = _of_features(how, needed, g, x, around)
+        of_w = _of_weights(how, g, x, factors, kept) if needed.w else None  # first: it leaves nothing large behind
+        of_x, of_right = _of_features(how, needed, g, x, factors)
         lengths = _Gradients(of_x, of_w, None, of_right)
-    of_w, of_right = _with_length_0(how, g, x, around, lengths)
+    of_w, of_right = _with_length_0(how, g, x, factors, lengths)
     of_outer = None
     if needed.outer:
-        outer = expect(around.outer)
+        outer = expect(factors.outer)
         of_outer = (row_dots(g, y, how.trials) / outer).masked_fill(outer == 0, 0)
     return _Gradients(lengths.x, of_w, of_outer, of_right if needed.right else None)
 
 
 def _in_one_launch(
-    how: Series, needed: _Needed, g: Tensor, x: Tensor | None, around: Around
+    how: Series, needed: _Needed, g: Tensor, x: Tensor | None, factors: Factors
 ) -> tuple[Tensor, Tensor | None] | None:
     """The gradients of x and w, where nothing else is asked for and there is such a kernel."""
-    w, alone, outer, right = around
+    w, alone, outer, right = factors
     if needed.w and alone is None and outer is None and right is None:
         return how.in_one_launch(g, not how.transposed, w, None, None, None, x)
     if not any(needed[1:]):
-        return how.in_one_launch(g, not how.transposed, w, around.own(), right, outer)
+        return how.in_one_launch(g, not how.transposed, w, factors.own(), right, outer)
     return None
 
 
-def _by_number(how: Series, g: Tensor, x: Tensor, around: Around) -> _Gradients:
+def _by_number(how: Series, g: Tensor, x: Tensor, factors: Factors) -> _Gradients:
     """With a number per length, from uₙ = (Aᵀ)ⁿ(outer ⊙ g): of x, and what the lengths n ≥ 1 give to w and right."""
-    outer, right = around.outer, around.right
+    outer, right = factors.outer, factors.right
     part, all_dots, of_right = how.part(1, not how.transposed, x), [], None
-    (first,), weights = numbers(around.own().unsqueeze(0)), numbers(around.w[1:])
+    (first,), weights = numbers(factors.own().unsqueeze(0)), numbers(factors.left[1:])
     u, total, by_row = g, g, right is not None
     for n, weight in enumerate(weights, 1):
         found = step(
@@ -130,14 +130,14 @@ def _by_number(how: Series, g: Tensor, x: Tensor, around: Around) -> _Gradients:
     return _Gradients(total.to(g.dtype), torch.stack(all_dots), None, of_right)
 
 
-def _of_weights(how: Series, g: Tensor, x: Tensor, around: Around, kept: list[Tensor]) -> Tensor:
+def _of_weights(how: Series, g: Tensor, x: Tensor, factors: Factors, kept: list[Tensor]) -> Tensor:
     """<tₙ, g> for n = 1 … L, from the terms that were kept, or by the forward's recurrence once more."""
     if kept:
         return torch.stack([row_dots(g, t, how.trials) for t in kept])
-    L, outer, by_row = around.w.size(0) - 1, around.outer, how.by_node or around.outer is not None
+    L, outer, by_row = factors.left.size(0) - 1, factors.outer, how.by_node or factors.outer is not None
     t, dots = x, []
     for n in range(1, L + 1):
-        part, before = how.part(n, how.transposed, x), around.right if n == 1 else None
+        part, before = how.part(n, how.transposed, x), factors.right if n == 1 else None
         found = step(*part, t, right=before, dot=g, by_row=by_row, store=n < L, trials=how.trials)
         t = found.out  # type: ignore[assignment]
         dots.append(expect(found.dots))
@@ -145,24 +145,24 @@ def _of_weights(how: Series, g: Tensor, x: Tensor, around: Around, kept: list[Te
 
 
 def _of_features(
-    how: Series, needed: _Needed, g: Tensor, x: Tensor, around: Around
+    how: Series, needed: _Needed, g: Tensor, x: Tensor, factors: Factors
 ) -> tuple[Tensor | None, Tensor | None]:
     """The gradient of x, and what the lengths n ≥ 1 give to that of right, by the adjoint."""
-    own, lengths, right = around.own(), around.w[1:], around.right
+    own, lengths, right = factors.own(), factors.left[1:], factors.right
     if needed.right:
-        inner = how.horner(g, torch.zeros_like(own), lengths, None, around.outer, not how.transposed)
+        inner = how.horner(g, torch.zeros_like(own), lengths, None, factors.outer, not how.transposed)
         of_right = row_dots(inner, x, how.trials)
         return _scale_and_add(inner, expect(right), g, own, how.trials), of_right
     if needed.x:
-        return how.horner(g, own, lengths, right, around.outer, not how.transposed), None
+        return how.horner(g, own, lengths, right, factors.outer, not how.transposed), None
     return None, None
 
 
 def _with_length_0(
-    how: Series, g: Tensor, x: Any, around: Around, lengths: _Gradients
+    how: Series, g: Tensor, x: Any, factors: Factors, lengths: _Gradients
 ) -> tuple[Tensor | None, Tensor | None]:
     """The gradients of w and right with what the length 0 gives to them, through own = outer ⊙ w₀ ⊙ right."""
-    (w, _, outer, right), of_w, of_right = around, lengths.w, lengths.right
+    (w, _, outer, right), of_w, of_right = factors, lengths.w, lengths.right
     if of_w is None and of_right is None:
         return None, None
     # At each node, where one of the three differs from node to node.
@@ -175,7 +175,7 @@ def _with_length_0(
     return of_w, of_right
 
 
-def _by_autograd(ctx: Any, needed: _Needed, g: Tensor, x: Tensor | None, around: Around) -> list[Tensor | None]:
+def _by_autograd(ctx: Any, needed: _Needed, g: Tensor, x: Tensor | None, factors: Factors) -> list[Tensor | None]:
     """The gradients as functions that can be differentiated again."""
     if x is None:  # only its own gradient is asked for, which is the same wherever it stands
         shape, dtype, device = ctx.like
@@ -184,7 +184,7 @@ def _by_autograd(ctx: Any, needed: _Needed, g: Tensor, x: Tensor | None, around:
     again = torch.is_grad_enabled()
     with torch.enable_grad():
         # Views of their own: one tensor may stand in two places, and each asks for its own gradient.
-        inputs = [None if t is None else t.view_as(t) for t in (x, *around)]
+        inputs = [None if t is None else t.view_as(t) for t in (x, *factors)]
         y = ctx.how.differentiable(ctx.how, *inputs)
         found = torch.autograd.grad(y, [expect(inputs[i]) for i in wanted], g, create_graph=again)
     grads: list[Tensor | None] = [None] * len(inputs)

@@ -12,7 +12,7 @@ from panconv.graph.degrees import UnscalableError
 from panconv.met.methods import METHODS, Method, check_compatible, check_paths
 from panconv.met.plan import Plan
 from panconv.met.scalings import (
-    Factors,
+    Scaled,
     by_length,
     by_length_roots,
     by_partition,
@@ -40,22 +40,14 @@ def make_plan(
     counts = terms.counts() if rule.divides or _grows(paths) else None
     if counts is not None and rule.divides and outnumbered(weighing, counts, rule.per_length is not None):
         counts = counts.frexp()
-    factors = _factors(paths, weighing, counts, rule, dtype)
-    if factors.wide or (counts is not None and not counts.held_by(dtype)) or _edges_need_more(paths.adj, factors):
+    scaled = _scale(paths, weighing, counts, rule, dtype)
+    if scaled.wide or (counts is not None and not counts.held_by(dtype)) or _edges_need_more(paths.adj, scaled):
         dtype = torch.float64
-    alone, outer, right = (None if f is None else f.to(dtype) for f in (factors.alone, factors.outer, factors.right))
-    return Plan(
-        terms.scaled() if counts is not None and counts.exponent is not None else terms,
-        factors.left.to(dtype),
-        alone,
-        outer,
-        right,
-        right_varies=rule.per_length == "sym",
-        low_memory=low_memory,
-    )
+    family = terms.scaled() if counts is not None and counts.exponent is not None else terms
+    return Plan(family, scaled.factors.to(dtype), right_varies=rule.per_length == "sym", low_memory=low_memory)
 
 
-def _factors(paths: PathFamily, weights: Weighing, counts: Counts | None, rule: Method, dtype: torch.dtype) -> Factors:
+def _scale(paths: PathFamily, weights: Weighing, counts: Counts | None, rule: Method, dtype: torch.dtype) -> Scaled:
     """What stands before and behind each G(n): a row of the table of methods."""
     adj = paths.adj
     if not rule.divides or counts is None:
@@ -80,12 +72,12 @@ def _grows(paths: PathFamily) -> bool:
     return paths.L * math.log(max(paths.adj.growth, 1.0)) > math.log(WIDEST[torch.float32])
 
 
-def _edges_need_more(adj: Adjacency, factors: Factors) -> bool:
+def _edges_need_more(adj: Adjacency, scaled: Scaled) -> bool:
     """Whether a path weighs so little that its share in the edges' gradient may be lost in float32.
 
     That gradient is divided by edge weights, which may be small too.
     """
-    return adj.is_tracked and may_look() and factors.least() < 1 / WIDEST[torch.float32]
+    return adj.is_tracked and may_look() and scaled.least() < 1 / WIDEST[torch.float32]
 
 
 def refusal(error: UnscalableError, paths: PathFamily, weights: PathWeights, method: int) -> ValueError:

@@ -149,7 +149,7 @@ class MET:
     def apply(self, x: Tensor) -> Tensor:
         """M @ x under a name that torch.compile can trace."""
         plan = self._plan(self._checked_operand(x))
-        inside = x.to(plan.left.dtype)
+        inside = x.to(plan.dtype)
         y = plan.apply(inside) if not self._parts.transposed else plan.adjoint(inside)
         return y.to(x.dtype)
 
@@ -159,7 +159,7 @@ class MET:
         if self._parts.transposed:
             raise ValueError("terms are those of M: take them of M, not of M.T")
         plan = self._plan(dtype)
-        return (term.to(dtype) for term in plan.terms(x.to(plan.left.dtype)))
+        return (term.to(dtype) for term in plan.terms(x.to(plan.dtype)))
 
     def to_dense(self, dtype: torch.dtype | None = None) -> Tensor:
         """M as a matrix (N, N), or (S, N, N) for S trials."""

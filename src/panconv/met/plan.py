@@ -5,13 +5,13 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
 from panconv.base.tracing import is_differentiating
-from panconv.compute.series import Around, Series, Steps
+from panconv.compute.series import Factors, Series, Steps
 from panconv.compute.series_gradient import apply_series
 from panconv.compute.spmm import spmm
 from panconv.paths.family import Terms, align
@@ -22,17 +22,17 @@ _SIDE_BY_SIDE = 2**20  # values of several lengths of method 6 that go through a
 class Plan(NamedTuple):
     """alone ⊙ x + outer ⊙ Σₙ leftₙ ⊙ Gₙ (rightₙ ⊙ x), all factors in one dtype.
 
-    A node that nothing reaches may stand alone, where outer is 0: there its factor is 1, even where w₀ and Z are both
-    too small for floating point. `alone` is a constant, to which no gradient goes.
+    At a node that nothing reaches `alone` is 1, even where w₀ and Z are both too small for floating point.
     """
 
     family: Terms
-    left: Tensor  # (L+1, 1 or N[, S])
-    alone: Tensor | None  # (N[, S])
-    outer: Tensor | None  # (N[, S])
-    right: Tensor | None  # (N[, S]), or (L+1, N[, S]) where it varies with n
-    right_varies: bool
+    factors: Factors
+    right_varies: bool = False  # with n
     low_memory: bool = False
+
+    @property
+    def dtype(self) -> torch.dtype:
+        return self.factors.left.dtype
 
     def apply(self, x: Tensor) -> Tensor:
         return self._as_one(x, transposed=False) if self._is_one_operation() else self._term_by_term(x)
@@ -43,8 +43,7 @@ class Plan(NamedTuple):
         return self._adjoint_term_by_term(y)
 
     def _asks_for_gradients(self, y: Tensor) -> bool:
-        factors = (y, self.left, self.right)
-        return torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in factors)
+        return torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in (y, *self.factors))
 
     # ------------------------------------------------------------------ all terms in one operation
 
@@ -52,7 +51,7 @@ class Plan(NamedTuple):
         """Whether it is a recurrence, of which nothing but a gradient can be asked for."""
         return (
             self.family.steps is not None
-            and self.left.size(0) > 1
+            and self.factors.left.size(0) > 1
             and not self.right_varies
             and not self.family.adj.is_tracked
             and not torch.compiler.is_compiling()
@@ -60,51 +59,50 @@ class Plan(NamedTuple):
         )
 
     def _is_by_node(self) -> bool:
-        return self.left.size(1) != 1 or self.family.steps is None or self.family.steps.varies
+        return self.factors.left.size(1) != 1 or self.family.steps is None or self.family.steps.varies
 
     def _as_one(self, x: Tensor, transposed: bool) -> Tensor:
         assert self.family.steps is not None
-        trials = self.left.size(2) if self.left.dim() == 3 else 1
+        left, alone, outer, right = self.factors
+        trials = left.size(2) if left.dim() == 3 else 1
         series = Series(
             self.family.steps, trials, self._is_by_node(), transposed, self.low_memory, self._differentiable
         )
-        ends = (self.right, self.outer) if transposed else (self.outer, self.right)
         flat = x if x.dim() == 2 else x.flatten(1) if x.dim() > 1 else x.unsqueeze(1)
         if transposed and series.by_node:
-            y = series.adjoint(flat, self.left, self.right)
+            y = series.adjoint(flat, left, right)
         else:
-            y = apply_series(series, flat, Around(self.left, self.alone, *ends))
+            y = apply_series(series, flat, Factors(left, alone, right, outer) if transposed else self.factors)
         return y if x.dim() == 2 else y.view(x.shape)
 
-    def _differentiable(
-        self, series: Series, x: Tensor, w: Tensor, alone: Tensor | None, outer: Tensor | None, right: Tensor | None
-    ) -> Tensor:
+    def _differentiable(self, series: Series, x: Tensor, *factors: Any) -> Tensor:
         """What `series` does, term by term, for derivatives of derivatives."""
+        w, alone, outer, right = factors
         by_trial = x if w.dim() == 2 else x.view(x.size(0), series.trials, x.size(1) // series.trials)
         if series.transposed:
-            y = Plan(self.family, w, alone, right, outer, False)._adjoint_term_by_term(by_trial)
+            y = Plan(self.family, Factors(w, alone, right, outer))._adjoint_term_by_term(by_trial)
         else:
-            y = Plan(self.family, w, alone, outer, right, False)._term_by_term(by_trial)
+            y = Plan(self.family, Factors(w, alone, outer, right))._term_by_term(by_trial)
         return y.view(x.shape)
 
     # ------------------------------------------------------------------ term by term
 
     def terms(self, x: Tensor) -> Iterator[Tensor]:
         """The terms of n = 0 … L."""
-        left = self.left if self.outer is None else self.outer * self.left
+        left = self.factors.left if self.factors.outer is None else self.factors.outer * self.factors.left
         scaled = (_times(factor, term) for factor, term in zip(left, self._inner(x), strict=True))
-        if self.alone is None:
+        if self.factors.alone is None:
             return scaled
-        return chain([next(scaled) + _times(self.alone, x)], scaled)
+        return chain([next(scaled) + _times(self.factors.alone, x)], scaled)
 
     def _term_by_term(self, x: Tensor) -> Tensor:
         total: Tensor | None = None
-        for left, term in zip(self.left, self._inner(x), strict=True):
+        for left, term in zip(self.factors.left, self._inner(x), strict=True):
             total = _times(left, term) if total is None else torch.addcmul(total, align(left, term), term)
         assert total is not None
-        if self.outer is not None:
-            total = _times(self.outer, total)
-        return total if self.alone is None else total + _times(self.alone, x)
+        if self.factors.outer is not None:
+            total = _times(self.factors.outer, total)
+        return total if self.factors.alone is None else total + _times(self.factors.alone, x)
 
     def _inner(self, x: Tensor) -> Iterator[Tensor]:
         if self.right_varies:
@@ -112,18 +110,18 @@ class Plan(NamedTuple):
             if self.family.steps is not None:
                 return _terms_of_each(self.family.steps, self._rights(), x)
             return (self.family.term(n, _times(r, x)) for n, r in enumerate(self._rights()))
-        return self.family.terms(x if self.right is None else _times(self.right, x))
+        return self.family.terms(x if self.factors.right is None else _times(self.factors.right, x))
 
     def _adjoint_term_by_term(self, y: Tensor) -> Tensor:
-        inner = y if self.outer is None else _times(self.outer, y)
-        total = self._adjoint_of_terms([_times(left, inner) for left in self.left])
-        return total if self.alone is None else total + _times(self.alone, y)
+        inner = y if self.factors.outer is None else _times(self.factors.outer, y)
+        total = self._adjoint_of_terms([_times(left, inner) for left in self.factors.left])
+        return total if self.factors.alone is None else total + _times(self.factors.alone, y)
 
     def _adjoint_of_terms(self, scaled: list[Tensor]) -> Tensor:
         if self.right_varies:
             return sum_of(map(_times, self._rights(), self._adjoint_of_each(scaled)))
         total = self.family.adjoint(scaled)
-        return total if self.right is None else _times(self.right, total)
+        return total if self.factors.right is None else _times(self.factors.right, total)
 
     def _adjoint_of_each(self, v: list[Tensor]) -> Iterator[Tensor]:
         if self.family.steps is not None:
@@ -134,23 +132,23 @@ class Plan(NamedTuple):
     def matrix(self) -> Tensor:
         N = self.family.num_nodes
         total: Tensor | None = None
-        for n, G in enumerate(self.family.matrices(self.left.dtype)):
+        for n, G in enumerate(self.family.matrices(self.factors.left.dtype)):
             row, col = G.indices()
-            value = self.left[n].expand(N)[row] * G.values()
-            if self.outer is not None:
-                value = value * self.outer[row]
-            if self.right is not None:
-                value = value * (self.right[n] if self.right_varies else self.right)[col]
-            if n == 0 and self.alone is not None:
-                value = value + self.alone[row]
+            value = self.factors.left[n].expand(N)[row] * G.values()
+            if self.factors.outer is not None:
+                value = value * self.factors.outer[row]
+            if self.factors.right is not None:
+                value = value * (self.factors.right[n] if self.right_varies else self.factors.right)[col]
+            if n == 0 and self.factors.alone is not None:
+                value = value + self.factors.alone[row]
             term = torch.sparse_coo_tensor(G.indices(), value, (N, N))
             total = term if total is None else total + term
         assert total is not None
         return total.coalesce()
 
     def _rights(self) -> Sequence[Tensor]:
-        assert self.right is not None
-        return self.right.unbind(0)
+        assert self.factors.right is not None
+        return self.factors.right.unbind(0)
 
 
 def _terms_of_each(steps: Steps, rights: Sequence[Tensor], x: Tensor) -> Iterator[Tensor]:

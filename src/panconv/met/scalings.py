@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from panconv.base.tracing import may_look
+from panconv.compute.series import Factors
 from panconv.graph import Adjacency
 from panconv.graph.degrees import UnscalableError, inverse
 from panconv.met.partition import EPS, match, may_vanish, partition
@@ -26,26 +27,23 @@ ROOM = {dtype: 0.9 * math.log(torch.finfo(dtype).max) for dtype in (torch.float3
 _LEAST = math.log(torch.finfo(torch.float64).tiny)
 
 
-class Factors(NamedTuple):
-    """What stands around G(n)."""
+class Scaled(NamedTuple):
+    """What stands around G(n), in float64."""
 
-    left: Tensor  # (L+1, 1 or N[, S])
-    outer: Tensor | None = None  # (N[, S])
-    right: Tensor | None = None  # (N[, S]), or (L+1, N[, S]) for one per length
-    alone: Tensor | None = None  # (N[, S]): what a node that nothing reaches takes of its own x, where outer is 0
+    factors: Factors
     wide: bool = False  # whether the factors leave the range in which float32 is safe
 
     def least(self) -> float:
         """The smallest factor before a G(n) that is not 0, its sign aside."""
-        size = self.left.detach().abs()
+        size = self.factors.left.detach().abs()
         return float(size.where(size > 0, torch.inf).min()) if size.numel() else math.inf
 
 
-def unscaled(weights: Weighing) -> Factors:
+def unscaled(weights: Weighing) -> Scaled:
     """Σₙ wₙ G(n): methods 5, 8 and 9, which are eq. 10 without D_n, on Â or on a random walk's matrix."""
     w = weights.exact().unsqueeze(1)
     if not may_look() or (w.is_cuda and not weights.may_overflow):  # a look would make the GPU wait
-        return Factors(w)
+        return Scaled(Factors(w))
     largest = float(w.detach().abs().max())
     if weights.may_overflow and largest == math.inf:
         n = int((w.detach() == torch.inf).nonzero()[0, 0])
@@ -53,10 +51,10 @@ def unscaled(weights: Weighing) -> Factors:
             f"weights overflow: that of length {n} is exp({float(weights.log().detach()[n].max()):.3g}); raise the "
             "energies or the temperature, or use a method that divides by Z (1, 2, 7), where a common factor cancels"
         )
-    return Factors(w, wide=largest > WIDEST[torch.float32])
+    return Scaled(Factors(w), largest > WIDEST[torch.float32])
 
 
-def unscaled_frexp(weights: Weighing, counts: Counts, adj: Adjacency) -> Factors:
+def unscaled_frexp(weights: Weighing, counts: Counts, adj: Adjacency) -> Scaled:
     """Σₙ wₙ 2^eₙ · 2^−eₙ G(n): the same where a signed or directed base leaves float64, though wₙ G(n) does not."""
     _check_growth(weights, counts)
     assert counts.exponent is not None
@@ -68,7 +66,7 @@ def unscaled_frexp(weights: Weighing, counts: Counts, adj: Adjacency) -> Factors
     left = mantissa * top * torch.exp2(exponent.clamp(max=1023))
     if not may_vanish(counts, adj):
         left = left.masked_fill(~match(counts.arrive, left.dim()), 0)
-    return Factors(left, wide=True)
+    return Scaled(Factors(left), wide=True)
 
 
 def outnumbered(weights: Weighing, counts: Counts, per_length: bool) -> bool:
@@ -84,32 +82,31 @@ def outnumbered(weights: Weighing, counts: Counts, per_length: bool) -> bool:
     return bool(((lost < _LEAST) & (kept > _LEAST)).any())
 
 
-def by_length(weights: Weighing, counts: Counts) -> Factors:
+def by_length(weights: Weighing, counts: Counts) -> Scaled:
     """Σₙ wₙ D_n⁻¹ G(n): methods 3 and 4 (eq. 10)."""
     _check_lengths(counts)
-    factors = unscaled(weights)
-    w = factors.left
-    return factors._replace(left=w * match(inverse(_row_sums(counts), 1), w.dim()))
+    (w, *_), wide = unscaled(weights)
+    return Scaled(Factors(w * match(inverse(_row_sums(counts), 1), w.dim())), wide)
 
 
-def by_length_roots(weights: Weighing, counts: Counts, adj: Adjacency, dtype: torch.dtype) -> Factors:
+def by_length_roots(weights: Weighing, counts: Counts, adj: Adjacency, dtype: torch.dtype) -> Scaled:
     """Σₙ wₙ D_n^−½ G(n) D_n^−½: method 6, eq. 10 with D_n on both sides, for features of a dtype."""
     _check_lengths(counts)
-    factors = unscaled(weights)
-    w, root = factors.left, inverse(_row_sums(counts), 0.5)
+    (w, *_), wide = unscaled(weights)
+    root = inverse(_row_sums(counts), 0.5)
     middle = torch.zeros_like(counts.value)
     if math.log(counts.span) > 2 * ROOM[dtype]:
         middles, halves = zip(*(centre(log, counts, adj) for log in counts.log), strict=True)
         middle = torch.stack(middles)
         _check_span(max(halves), dtype)
-    if counts.exponent is None:
-        return factors._replace(left=w * match(root, w.dim()), right=match(root, w.dim()))
-    half = (counts.exponent - (middle / LOG_2).round()) / 2  # what is common to both sides may go to either
-    left, right = ((sign * half).where(counts.arrive, 0).exp2() * root for sign in (1, -1))
-    return factors._replace(left=w * match(left, w.dim()), right=match(right, w.dim()))
+    left = right = root
+    if counts.exponent is not None:
+        half = (counts.exponent - (middle / LOG_2).round()) / 2  # what is common to both sides may go to either
+        left, right = ((sign * half).where(counts.arrive, 0).exp2() * root for sign in (1, -1))
+    return Scaled(Factors(w * match(left, w.dim()), right=match(right, w.dim())), wide)
 
 
-def by_partition_alike(weights: Weighing, counts: Counts, share: float) -> Factors:
+def by_partition_alike(weights: Weighing, counts: Counts, share: float) -> Scaled:
     """Z^−share · Σₙ wₙ G(n) [· Z^−share], with one number per length for all nodes: methods 1, 2 and 7 (eq. 7).
 
     For graphs on which each node is reached by walks of every length, or by the one of length 0 alone: there Z is never
@@ -121,16 +118,16 @@ def by_partition_alike(weights: Weighing, counts: Counts, share: float) -> Facto
     z = (w * match(counts.value, w.dim())).sum(0)
     outer = inverse(z.where(reached, 0), share)
     alone = (~reached & (log_w[0] > -torch.inf)).to(z.dtype)
-    return Factors(w, outer, outer if share == 0.5 else None, alone.expand_as(z))
+    return Scaled(Factors(w, alone.expand_as(z), outer, outer if share == 0.5 else None))
 
 
-def by_partition(weights: Weighing, counts: Counts, adj: Adjacency) -> Factors:
+def by_partition(weights: Weighing, counts: Counts, adj: Adjacency) -> Scaled:
     """Z⁻¹ Σₙ wₙ G(n), with a number per node and length: methods 1 and 7 on other graphs (eq. 7)."""
     Z = partition(weights, counts, adj)
-    return Factors(Z.over * Z.inverse(1), wide=may_vanish(counts, adj))
+    return Scaled(Factors(Z.over * Z.inverse(1)), may_vanish(counts, adj))
 
 
-def by_partition_roots(weights: Weighing, counts: Counts, adj: Adjacency, dtype: torch.dtype) -> Factors:
+def by_partition_roots(weights: Weighing, counts: Counts, adj: Adjacency, dtype: torch.dtype) -> Scaled:
     """Z^−½ Σₙ wₙ G(n) Z^−½, with a number per node and length: method 2 on other graphs, eq. 7 with Z on both sides."""
     Z = partition(weights, counts, adj)
     middle, widest = centre(Z.log(common=False), counts, adj)
@@ -138,7 +135,7 @@ def by_partition_roots(weights: Weighing, counts: Counts, adj: Adjacency, dtype:
     half = ((Z.exponent - (middle / LOG_2).round()) / 2).masked_fill(Z.z == 0, 0)
     root, unit = Z.inverse(0.5), Z.unit.sqrt()
     wide = may_vanish(counts, adj) or not may_look() or 2 * widest > math.log(WIDEST[torch.float32])
-    return Factors(Z.over * root * (unit * half.exp2()), right=root * ((-half).exp2() / unit), wide=wide)
+    return Scaled(Factors(Z.over * root * (unit * half.exp2()), right=root * ((-half).exp2() / unit)), wide)
 
 
 def _row_sums(counts: Counts) -> Tensor:

@@ -5,19 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import TypeVar
 
 import torch
 from torch import Tensor
 
 from panconv.base.checks import checked_length
+from panconv.compute.series import Repeated, Steps
 from panconv.compute.spmm import spmm
 from panconv.graph import Adjacency
 from panconv.graph.csr import CSR
 from panconv.paths.family import WIDEST, Counts, PathFamily, counts_of, identity, span_of
 from panconv.weights import PathWeights
-
-Self = TypeVar("Self", bound="Recurrence")
 
 
 class Recurrence:
@@ -28,23 +26,15 @@ class Recurrence:
     num_nodes: int
 
     @property
-    def steps(self: Self) -> Self:
-        """Itself: it is a recurrence."""
-        return self
-
-    def matrix(self, n: int, dtype: torch.dtype, transposed: bool) -> CSR:
-        """Bₙ, or its transpose."""
+    def steps(self) -> Steps:
+        """B₁ … B_L."""
         raise NotImplementedError
-
-    def step(self, n: int, dtype: torch.dtype) -> tuple[CSR, CSR]:
-        """Bₙ and its transpose."""
-        return self.matrix(n, dtype, False), self.matrix(n, dtype, True)
 
     def terms(self, x: Tensor) -> Iterator[Tensor]:
         """G(0)x, G(1)x … G(L)x for x (N, …)."""
         yield x
         for n in range(1, self.L + 1):
-            x = spmm(*self.step(n, x.dtype), x)
+            x = spmm(*self.steps.step(n, x.dtype), x)
             yield x
 
     def term(self, n: int, x: Tensor) -> Tensor:
@@ -56,7 +46,7 @@ class Recurrence:
         total = v[-1]
         assert total is not None
         for n in range(len(v) - 1, 0, -1):
-            b, b_t = self.step(n, total.dtype)
+            b, b_t = self.steps.step(n, total.dtype)
             total = spmm(b_t, b, total)
             if (term := v[n - 1]) is not None:
                 total = total + term
@@ -67,7 +57,7 @@ class Recurrence:
         product = identity(self.num_nodes, dtype, self.adj.device)
         yield product
         for n in range(1, self.L + 1):
-            step = self.matrix(n, dtype, False).to_coo(product.shape)
+            step = self.steps.matrix(n, dtype, False).to_coo(product.shape)
             product = torch.sparse.mm(step, product).coalesce()
             yield product
 
@@ -87,7 +77,6 @@ class Walks(Recurrence, PathFamily):
     """
 
     has_every_length = True
-    varies = False  # one matrix for all steps
 
     def __init__(self, adj: Adjacency, L: int) -> None:
         self.adj = Adjacency.of(adj)
@@ -103,15 +92,8 @@ class Walks(Recurrence, PathFamily):
         return self, weights
 
     @property
-    def unit(self) -> bool:
-        """Whether every stored entry of a step is 1."""
-        return self.adj.value is None and self.adj.left is None and self.adj.right is None
-
-    def matrix(self, n: int, dtype: torch.dtype, transposed: bool) -> CSR:
-        return self.adj.operands(dtype)[int(transposed)]
-
-    def step(self, n: int, dtype: torch.dtype) -> tuple[CSR, CSR]:
-        return self.adj.operands(dtype)
+    def steps(self) -> Repeated:
+        return Repeated(self.adj)
 
     def counts(self) -> Counts:
         """D_n = Aⁿ·1, kept with the graph."""
@@ -203,6 +185,13 @@ class ScaledWalks(Recurrence):
         # (L + 1, N) float64. 2^−∞ sends nothing; but what an edge of weight 0 would send on is part of its gradient.
         vanishing = walks.adj.is_tracked and not walks.adj.is_positive
         self._exponent = counts.exponent if vanishing else counts.exponent.where(counts.arrive, -torch.inf)
+
+    @property
+    def steps(self) -> ScaledWalks:
+        return self
+
+    def step(self, n: int, dtype: torch.dtype) -> tuple[CSR, CSR]:
+        return self.matrix(n, dtype, False), self.matrix(n, dtype, True)
 
     def matrix(self, n: int, dtype: torch.dtype, transposed: bool, mantissa: Tensor | None = None) -> CSR:
         """2^−eₙ A 2^eₙ₋₁, or its transpose; with the mantissas of B_n it is stochastic, B_n⁻¹ A B_{n−1}."""
