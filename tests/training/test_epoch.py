@@ -23,12 +23,12 @@ class Plain(nn.Module):
         return table + shift * self.training
 
 
-def make(trials=3, patience=5, lr=0.1, epochs=30):
+def make(trials=3, patience=5, lr=0.1, epochs=30, keep="loss"):
     model = Plain(trials)
     y, nodes = torch.arange(12) % 3, torch.arange(12)
     optimizer = torch.optim.SGD(model.parameters(), lr=lr)
     inputs = (torch.zeros(()),)
-    chosen, limits = Nodes(y, nodes[:6], nodes[3:9]), Limits(epochs, patience)
+    chosen, limits = Nodes(y, nodes[:6], nodes[3:9]), Limits(epochs, patience, keep)
     return Epoch(model, optimizer, inputs, chosen, range(trials or 1), limits)
 
 
@@ -88,3 +88,27 @@ def test_score_is_cross_entropy_and_accuracy_by_trial():
         torch.testing.assert_close(loss[s], F.cross_entropy(scores[nodes, s], y))
         assert accuracy[s] == (scores[nodes, s].argmax(1) == y).float().mean()
     torch.testing.assert_close(score(scores[:, 0], nodes, y)[0], loss[:1])
+
+
+def test_the_last_epoch_by_gcns_rule():
+    """A trial ends when its loss is above the mean of the `patience` before it, and keeps what it has then."""
+    torch.manual_seed(3)
+    epoch, patience = make(trials=5, patience=4, lr=0.3, epochs=60, keep="last"), 4
+    wrong = (torch.arange(3, 9) + 1) % 3  # what is learned from nodes 3 … 5 is wrong here, so the loss will rise
+    epoch.val = (torch.arange(3, 9), wrong)
+    with torch.no_grad():
+        epoch.model.table.mul_(4)
+    tables = []
+    for _ in range(60):
+        epoch()
+        tables.append(epoch.model.table.detach().clone())
+    ends = []
+    for s in range(5):
+        losses = [F.cross_entropy(table[s, 3:9], wrong).item() for table in tables]
+        rises = (n for n in range(patience + 2, 61) if losses[n - 1] > sum(losses[n - 1 - patience : n - 1]) / patience)
+        ends.append(next(rises, 60))
+    assert len(set(ends)) > 1
+    assert min(ends) < 60
+    assert epoch.last_epoch.tolist() == epoch.best_epoch.tolist() == ends
+    for s, end in enumerate(ends):
+        torch.testing.assert_close(epoch.best_state[0][s], tables[end - 1][s])

@@ -55,6 +55,8 @@ SETTINGS: dict[str, Any] = {
     "epochs": 200,
     "patience": 50,
 }
+# What a setting that a record need not name is taken for: each is the way all trainings went before it had a name.
+UNSAID: dict[str, Any] = {"keep": "loss", "decay": "first", "rows": True}
 _MOST_EPOCHS = 1_000_000  # whose curves still fit into a line
 _SETTING: dict[str, Rule] = {
     "hidden": COUNT,
@@ -66,6 +68,11 @@ _SETTING: dict[str, Rule] = {
         lambda value: is_whole(value, 1) and value <= _MOST_EPOCHS, f"a whole number between 1 and {_MOST_EPOCHS:,}"
     ),
     "patience": COUNT,
+}
+_UNSAID: dict[str, Rule] = {
+    "keep": Rule(lambda value: value in ("loss", "accuracy", "both", "last"), "loss, accuracy, both or last"),
+    "decay": Rule(lambda value: value in ("first", "all"), "first or all"),
+    "rows": FLAG,
 }
 
 
@@ -118,10 +125,17 @@ class Record(Task):
 
 
 def pan_task(
-    dataset: str, method: int, weights: Any, L: int, settings: dict[str, Any], seed: int, split: str = "public"
+    dataset: str,
+    method: int,
+    weights: Any,
+    L: int,
+    settings: dict[str, Any],
+    seed: int,
+    split: str = "public",
+    tested: bool = True,
 ) -> Task:
     """A training of PAN."""
-    return Task(dataset, PAN, {"method": method, "L": L, "weights": weights}, split, settings, seed, True)
+    return Task(dataset, PAN, {"method": method, "L": L, "weights": weights}, split, settings, seed, tested)
 
 
 def _is_operator(value: Any) -> bool:
@@ -233,10 +247,12 @@ def _check_task(values: Mapping[str, Any], rules: Mapping[str, Rule], where: str
 
 
 def _check_settings(how: Any, where: str) -> None:
-    if isinstance(how, dict) and (odd := [name for name in how if name not in SETTINGS]):
-        raise ValueError(f"{where}: {odd[0]!r:.60} is no setting: they are {', '.join(SETTINGS)}")
-    _check_names(how, SETTINGS, f"{where}: settings")
-    check(how, _SETTING, where)
+    known = (*SETTINGS, *UNSAID)
+    if isinstance(how, dict) and (odd := [name for name in how if name not in known]):
+        raise ValueError(f"{where}: {odd[0]!r:.60} is no setting: they are {', '.join(known)}")
+    said = {name: value for name, value in how.items() if name in SETTINGS} if isinstance(how, dict) else how
+    _check_names(said, SETTINGS, f"{where}: settings")
+    check(how, {**_SETTING, **{name: rule for name, rule in _UNSAID.items() if name in how}}, where)
 
 
 def _check_names(value: Any, names: Iterable[str], what: str) -> None:

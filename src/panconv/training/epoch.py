@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.optim import Optimizer
 
 HISTORY = ("train_loss", "val_loss", "val_accuracy")
-KEEP = ("loss", "accuracy", "both")
+KEEP = ("loss", "accuracy", "both", "last")
 
 
 class Nodes(NamedTuple):
@@ -29,7 +29,8 @@ class Limits(NamedTuple):
     patience: int  # epochs without progress on the validation nodes after which a trial ends
     keep: str = "loss"
     """A "loss" below all before, an "accuracy" not below any before, or "both" at least as good as ever; with "both"
-    either of them is progress."""
+    either of them is progress. "last": the last epoch, and a trial ends when its loss is above the mean of the
+    `patience` before."""
 
 
 class Epoch:
@@ -98,8 +99,7 @@ class Epoch:
             row.index_copy_(0, self.number - 1, value.where(self.running, torch.nan).to(row.dtype).unsqueeze(0))
 
     def _choose(self, val_loss: Tensor, val_accuracy: Tensor) -> None:
-        better, progress = self._judge(val_loss, val_accuracy)
-        _replace(self.progress, progress, self.number)
+        better, goes_on = self._judge(val_loss, val_accuracy)
         _replace(self.best_loss, better, val_loss)
         _replace(self.best_accuracy, better, val_accuracy)
         _replace(self.best_epoch, better, self.number)
@@ -107,9 +107,25 @@ class Epoch:
         for kept, p in zip(self.best_state, self.parameters, strict=True):
             stacked = self.model.trials is not None
             _replace(kept, better.reshape(-1, *[1] * (kept.dim() - 1)) if stacked else better[0], p)
-        self.running &= self.number - self.progress < self.patience
+        self.running &= goes_on
 
     def _judge(self, val_loss: Tensor, val_accuracy: Tensor) -> tuple[Tensor, Tensor]:
+        """By trial: whether this is its best epoch so far, and whether it goes on."""
+        if self.keep == "last":
+            return self.running.clone(), ~self._rises(val_loss)
+        better, progress = self._compare(val_loss, val_accuracy)
+        _replace(self.progress, progress, self.number)
+        return better, self.number - self.progress < self.patience
+
+    def _rises(self, val_loss: Tensor) -> Tensor:
+        """GCN's rule: whether the loss is above the mean of the `patience` epochs before, once there are that many."""
+        losses = self.history["val_loss"]
+        epoch = torch.arange(1, len(losses) + 1, device=losses.device)
+        before = (epoch < self.number) & (epoch >= self.number - self.patience)
+        mean = losses.where(before.unsqueeze(1), 0).sum(0) / self.patience
+        return (self.number > self.patience + 1) & (val_loss > mean)
+
+    def _compare(self, val_loss: Tensor, val_accuracy: Tensor) -> tuple[Tensor, Tensor]:
         """By trial: whether this is its best epoch so far, and whether it improved at all."""
         if self.keep == "loss":
             better = self.running & (val_loss < self.best_loss)

@@ -115,8 +115,9 @@ def fit(
         seeds: one per trial.
         lr, weight_decay, epochs, patience: the settings of the training.
         keep: which epoch of a trial is its best: that of the lowest validation "loss"; the last of the highest
-            validation "accuracy"; or "both", the last at which neither was ever better, where patience counts from the
-            last time that either was as good as ever.
+            validation "accuracy"; "both", the last at which neither was ever better, where patience counts from the
+            last time that either was as good as ever; or simply the "last", as in GCN's code, where a trial ends when
+            its validation loss is above the mean of the `patience` epochs before.
         device: where to train.
         callback: called with a `Progress` after every epoch; on a GPU after every tenth, and the last.
     """

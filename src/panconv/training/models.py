@@ -78,7 +78,7 @@ class PAN(nn.Module):
             "trials": trials,
             "memory": memory,
         }
-        self.trials = trials
+        self.trials, self.decay = trials, "first"
         widths = [in_channels, *[hidden_channels] * (num_layers - 1), out_channels]
         self.convs = nn.ModuleList(
             PANConv(a, b, L, method, w, paths, bias, trials, memory=memory)
@@ -104,8 +104,9 @@ class PAN(nn.Module):
         self.layers()[0].lin.materialize(in_channels)
 
     def decayed(self) -> list[nn.Parameter]:
-        """What weight decay falls on: the first layer's matrix."""
-        return [self.layers()[0].lin.weight]
+        """What weight decay falls on: the first layer's matrix, or with `decay = "all"` that of every layer."""
+        matrices = [conv.lin.weight for conv in self.layers()]
+        return matrices if self.decay == "all" else matrices[:1]
 
     def reset_parameters(self) -> None:
         for conv in self.layers():

@@ -28,7 +28,7 @@ from panconv.graph import Adjacency
 from panconv.met.methods import checked_method
 from panconv.records.jsonl import number_or_null
 from panconv.records.ranking import Point, ranked
-from panconv.records.record import Record, Results, Task, check_task, checked_settings, pan_task
+from panconv.records.record import UNSAID, Record, Results, Task, check_task, checked_settings, pan_task
 from panconv.training.fit import FitResult, Progress, fit
 from panconv.training.models import PAN
 from panconv.training.runner import Step, Tell, run, versions
@@ -83,7 +83,7 @@ def train_batch(
 
     one, how, seeds = tasks[0], tasks[0].settings, [task.seed for task in tasks]
     check_task(one)
-    data, met = _graph(one.dataset), met_of(one)
+    data, met = _graph(one.dataset, how.get("rows", UNSAID["rows"])), met_of(one)
     data = with_random_splits(data, seeds) if one.split == "random" else data
     model = PAN(
         data.x.size(1),
@@ -96,7 +96,8 @@ def train_batch(
         dropout=how["dropout"],
         trials=len(tasks),
     )
-    options = {key: how[key] for key in ("lr", "weight_decay", "epochs", "patience")}
+    model.decay = how.get("decay", UNSAID["decay"])
+    options = {key: how[key] for key in ("lr", "weight_decay", "epochs", "patience", "keep") if key in how}
     result = fit(model, data, seeds=seeds, device=device, callback=told, **options)
     adj = Adjacency.of(data.edge_index, num_nodes=data.num_nodes)
     with torch.no_grad():  # k(n; i) of eq. 2, the mean over the nodes, (L+1, S) per layer
@@ -107,10 +108,11 @@ def train_batch(
 def _record(task: Task, s: int, result: FitResult[PAN], learned: list[Tensor], device: str, command: str) -> Record:
     """Trial s of what was trained side by side."""
     loss, accuracy = (_curve(result.history[name], s, result) for name in ("val_loss", "val_accuracy"))
+    drawn = task.tested  # the many that only choose leave no curves behind
     best = result.best_epoch[s]
     return Record(
         **vars(task),
-        test_accuracy=result.test_accuracy[s],
+        test_accuracy=result.test_accuracy[s] if task.tested else None,
         val_accuracy=accuracy[best - 1] if best else 0.0,
         seconds=round(result.seconds / len(result.best_epoch), 3),
         device=device,
@@ -118,8 +120,8 @@ def _record(task: Task, s: int, result: FitResult[PAN], learned: list[Tensor], d
         command=command,
         val_loss=loss[best - 1] if best else None,
         best_epoch=best,
-        loss_curve=loss,
-        accuracy_curve=accuracy,
+        loss_curve=loss if drawn else [],
+        accuracy_curve=accuracy if drawn else [],
         path_weights=[[number_or_null(round(k, 4)) for k in layer[:, s].tolist()] for layer in learned],
         temperatures=_temperatures(result.model, s),
     )
@@ -268,10 +270,10 @@ def _curve(values: Tensor, s: int, result: FitResult[PAN]) -> list[Any]:
     return [number_or_null(round(value, 5)) for value in values[:last, s].tolist()]
 
 
-def _graph(dataset: str) -> Data:
-    return _GIVEN[dataset] if dataset in _GIVEN else _loaded(dataset)
+def _graph(dataset: str, rows: bool = True) -> Data:
+    return _GIVEN[dataset] if dataset in _GIVEN else _loaded(dataset, rows)
 
 
 @lru_cache(maxsize=8)
-def _loaded(dataset: str) -> Data:
-    return load(dataset, sparse=True)
+def _loaded(dataset: str, rows: bool) -> Data:
+    return load(dataset, sparse=True, normalize=rows)

@@ -12,7 +12,7 @@ from panconv.records.ranking import Point, ranked
 from panconv.records.record import PAN, Record, Task, pan_task
 from panconv.training import runner
 
-EXPERIMENTS = ("table1", "table2", "table3", "figure1", "figure2")
+EXPERIMENTS = ("table1", "table2", "table3", "figure1", "figure2")  # `further` has those beside them
 BEST_K = [0.0, 1.0, 1.0]  # what the paper's grid search chose: k(0) = 0, k(1) = k(2)
 GCN_K = [0.0, 1.0]  # Â alone: method 5 of length 1 is GCN
 # Table 3's grid, shared by the layers: 27 points, three trials each to choose by validation.

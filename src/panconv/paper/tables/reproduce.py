@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from panconv.paper.published import GRAPHS
-from panconv.paper.tables import cells, splits
+from panconv.paper.tables import cells, further, splits
 from panconv.paper.tables.baselines import Baseline
 from panconv.paper.zoo.runner import Baselines
 from panconv.records.record import PAN, Record, Results, Task
@@ -21,7 +21,7 @@ class Asked:
     """What is to be reproduced.
 
     Args:
-        experiments: of `panconv.paper.tables.cells.EXPERIMENTS`, PAN's part of them.
+        experiments: of `panconv.paper.tables.cells.EXPERIMENTS`, PAN's part of them, and of `further.FURTHER`.
         baselines: methods of the zoo, for Tables 1 and 2.
         datasets: built-in graphs.
         trials: of each cell.
@@ -44,7 +44,12 @@ class Asked:
             names = [PAN, *self.baselines]
             drawn = (splits.tasks(names, dataset, self.random_splits, self.quick) for dataset in self.datasets)
             return [task for tasks in drawn for task in tasks], 0
-        parts = [cells.wanted(each, records, self.datasets, self.trials, self.quick) for each in self.experiments]
+        parts = [
+            (further if each in further.FURTHER else cells).wanted(
+                each, records, self.datasets, self.trials, self.quick
+            )
+            for each in self.experiments
+        ]
         others = (Baseline(name, dataset, self.quick) for dataset in self.datasets for name in self.baselines)
         parts += [each.wanted(records, self.trials, self.met) for each in others]
         return [task for tasks, _ in parts for task in tasks], sum(later for _, later in parts)

@@ -1,0 +1,40 @@
+"""Adds the records of further questions to those of our full run: one file per question, without curves nobody draws.
+
+    python tools/pack_records.py FOLDER [FOLDER ...]
+
+Each folder is one that `panconv reproduce QUESTION --out FOLDER` has filled.
+"""
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+from panconv.paper.tables.further import FURTHER, wanted
+from panconv.records.jsonl import line_of, write_lines
+from panconv.records.record import SCHEMA, Results, _plain, parsed
+
+HOME = Path(__file__).parents[1] / "docs/results"
+DRAWN = ("scale",)
+
+
+def main(folders: list[str]) -> None:
+    known = {record.key() for record in Results(HOME).read()}
+    new = {record.key(): record for folder in folders for record in Results(folder).read()}
+    for question in FURTHER:
+        tasks, later = wanted(question, list(new.values()))
+        keys = [task.key() for task in tasks if task.key() not in known]
+        if later or not all(key in new for key in keys):
+            print(f"{question}: not complete in these folders, left as it is")
+            continue
+        known.update(keys)
+        records = [new[key] for key in keys]
+        if question not in DRAWN:
+            records = [replace(record, loss_curve=[], accuracy_curve=[]) for record in records]
+        path = HOME / f"{question}.jsonl"
+        path.unlink(missing_ok=True)
+        write_lines(path, [line_of(SCHEMA, _plain(record), parsed) for record in records])
+        print(f"{question}: {len(records)} records")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
