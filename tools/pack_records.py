@@ -14,6 +14,7 @@ from panconv.records.jsonl import line_of, write_lines
 from panconv.records.record import SCHEMA, Results, _plain, parsed
 
 HOME = Path(__file__).parents[1] / "docs/results"
+FURTHER_HOME = HOME / "further"
 DRAWN = ("scale",)
 
 
@@ -30,7 +31,7 @@ def main(folders: list[str]) -> None:
         records = [new[key] for key in keys]
         if question not in DRAWN:
             records = [replace(record, loss_curve=[], accuracy_curve=[]) for record in records]
-        path = HOME / f"{question}.jsonl"
+        path = FURTHER_HOME / f"{question}.jsonl"
         path.unlink(missing_ok=True)
         write_lines(path, [line_of(SCHEMA, _plain(record), parsed) for record in records])
         print(f"{question}: {len(records)} records")

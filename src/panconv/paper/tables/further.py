@@ -38,7 +38,10 @@ PER_LAYER = [{"kind": "layers", "of": list(pair)} for pair in product(_OF_A_LAYE
 
 
 def stated_tasks(dataset: str, method: int | None, version: str, trials: int, quick: bool = False) -> list[Task]:
-    """A cell of Table 3 by the letter of the paper, in one version of what it leaves unsaid; None: method 5, fixed k."""
+    """A cell of Table 3 by the letter of the paper, in one version of what it leaves unsaid.
+
+    Without a method it is the last row's: method 5 with k(0) = 0, k(1) = k(2).
+    """
     weights: Any = "boltzmann" if method in UNDER_Z else "free"
     if version == "from k(n) = 1" and weights == "free":
         weights = {"kind": "free", "k": [1.0, 1.0, 1.0]}
