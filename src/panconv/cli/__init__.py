@@ -14,6 +14,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from panconv.cli import cores as cores  # first of all: what it settles, torch reads when it is loaded
+from panconv.cli.claims import claims
 from panconv.cli.grid import grid
 from panconv.cli.operators import operators
 from panconv.cli.report import report
@@ -34,9 +35,9 @@ app = typer.Typer(
 )
 for command in (
     *(train, grid, reproduce, temperature, thermodynamics, operators),
-    *(zoo, spectrum, links, communities, report, data),
+    *(zoo, spectrum, links, communities, report, claims, data),
 ):
-    app.command(no_args_is_help=command not in (operators, zoo, report, data))(command)
+    app.command(no_args_is_help=command not in (operators, zoo, report, claims, data))(command)
 # The parser's own complaints. Typer may carry its parser inside or import click: either way this name reaches it.
 _UsageError: Any = typer.BadParameter.__bases__[0]
 

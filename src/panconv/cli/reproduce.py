@@ -15,15 +15,18 @@ from panconv.paper.published import GRAPHS
 from panconv.paper.report.standing import signed
 from panconv.paper.tables import baselines
 from panconv.paper.tables.cells import EXPERIMENTS
+from panconv.paper.tables.further import FURTHER
 from panconv.paper.zoo.registry import checked
 
 if TYPE_CHECKING:
     from panconv.paper.report.summary import Cell, OnM, Row
     from panconv.records.record import Record
 
+_NAMES = (*EXPERIMENTS, "all", *FURTHER)
+
 
 def reproduce(
-    what: Annotated[str, typer.Argument(metavar="|".join((*EXPERIMENTS, "all")), help="Which of the paper's.")],
+    what: Annotated[str, typer.Argument(metavar="WHAT", help=f"{', '.join(_NAMES)}.")],
     datasets: Annotated[str, typer.Option(metavar="G,G,...", help="On which graphs.")] = ",".join(GRAPHS),
     methods: Annotated[
         str | None, typer.Option(metavar="M,M,...", help="Which rows of table1, table2; pan for PAN alone.")
@@ -38,7 +41,7 @@ def reproduce(
     quick: Annotated[bool, typer.Option("--quick", help="One trial, few epochs: a first look.")] = False,
     device: Device = "cpu",
 ) -> None:
-    """Train what a table or figure of the paper needs, and set ours beside theirs.
+    """Train what a table, a figure or another claim of the paper needs, and set ours beside theirs.
 
     The same command again goes on where it stopped and repeats nothing. panconv report makes a page of it.
 
@@ -65,8 +68,8 @@ def reproduce(
 
 def _wanted(what: str, met: bool, random_splits: int) -> tuple[str, ...]:
     """The experiments that are asked for."""
-    if what not in (*EXPERIMENTS, "all"):
-        raise ValueError(f"{what!r} is not one of {', '.join((*EXPERIMENTS, 'all'))}")
+    if what not in _NAMES:
+        raise ValueError(f"{what!r} is not one of {', '.join(_NAMES)}")
     if met and (random_splits or what not in ("table1", "table2", "all")):
         raise ValueError(
             f"--met goes with table1, table2 and all, not with {'random splits' if random_splits else what}"
@@ -105,7 +108,9 @@ def _finish(experiment: str, folder: Path, records: list[Record], graphs: list[s
     from panconv.paper.report.figure2 import draw
     from panconv.paper.report.ranking import draw_all
 
-    if experiment == "figure1":
+    if experiment in FURTHER:
+        _show_claims(experiment, folder)
+    elif experiment == "figure1":
         for ending in ("png", "svg"):
             draw_figure1(L, folder / f"figure1.{ending}")
         screen.say("Figure 1", folder / "figure1.png", f", .svg (L = {L})")
@@ -120,6 +125,16 @@ def _finish(experiment: str, folder: Path, records: list[Record], graphs: list[s
         _show_count(rows)
         for path in draw_all(rows, graphs, folder) if experiment == "table2" else ():
             screen.say("Ranked", path, ", .svg")
+
+
+def _show_claims(question: str, folder: Path) -> None:
+    """What the paper says that a question's trainings decide."""
+    from panconv.paper.claims.claim import Evidence
+    from panconv.paper.claims.ledger import LEDGER, judged
+
+    asked = [claim for claim in LEDGER if claim.how == f"panconv reproduce {question}"]
+    for claim, said in judged(asked, Evidence.of(folder)):
+        screen.out.print(screen.bold(f"\n{claim.words}", f"\n  {claim.rule}\n  {said.figure}\n  {said.verdict}"))
 
 
 def _show_splits(records: list[Record], graphs: list[str], quick: bool) -> None:

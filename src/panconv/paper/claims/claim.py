@@ -6,13 +6,13 @@ import math
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from scipy.stats import t as student
 
 from panconv.records.ranking import std
 from panconv.records.record import Record, Results, Task
-from panconv.training.runner import alike
 
 CAME_OUT, NOT, IN_PART, OPEN = "came out", "did not come out", "came out in part", "cannot be decided"
 FURTHER = "further"  # the folder, within that of our records, of what stands behind no table
@@ -35,10 +35,18 @@ class Evidence:
             found += [record for record in Results(main.folder / FURTHER).read() if record.key() not in known]
         return Evidence(found, main.folder)
 
+    @cached_property
+    def _cells(self) -> dict[str, list[Record]]:
+        """The records by what they are but for the seed: a key takes longer to make than to find."""
+        cells: dict[str, list[Record]] = {}
+        for record in self.records:
+            cells.setdefault(record.alike(), []).append(record)
+        return cells
+
     def trials(self, tasks: Sequence[Task], fewest: int = 10) -> list[Record]:
         """The first trials of a cell, by seed, from that of its tasks on; `MissingRecords` if some are not there."""
         first = tasks[0].seed
-        found = [each for each in alike(self.records, tasks) if first <= each.seed < first + fewest]
+        found = [each for each in self._cells.get(tasks[0].alike(), ()) if first <= each.seed < first + fewest]
         if len(found) < fewest:
             raise MissingRecords(f"{len(found)} of {fewest} trainings like {tasks[0].key()}")
         return sorted(found, key=lambda record: record.seed)

@@ -1,0 +1,57 @@
+"""What the paper says: Appendix. Never imports torch."""
+
+from __future__ import annotations
+
+from panconv.paper.claims import judges
+from panconv.paper.claims.claim import Claim
+from panconv.paper.tables import further
+
+SECTION = "Appendix"
+
+CLAIMS: list[Claim] = [
+    Claim(
+        SECTION,
+        "The results of Methods 1–7 are shown in Table 3 (our settings)",
+        "every cell within ±1.5 of the paper's",
+        "panconv reproduce table3",
+        judges.table3,
+    ),
+    *(
+        Claim(
+            SECTION,
+            f"the same by the letter of the paper: {version}",
+            "every cell within ±1.5 of the paper's",
+            "panconv reproduce stated",
+            judges.stated(version),
+        )
+        for version in further.STATED
+    ),
+    Claim(
+        SECTION,
+        "the highest accuracies for all these datasets are achieved at k⁽ʰ⁾(0)=0, k⁽ʰ⁾(1)=k⁽ʰ⁾(2)",
+        "on each graph the point of the best validation accuracy, of 27 shared by the layers, has that form",
+        "panconv reproduce table3",
+        judges.optimum_of_k,
+    ),
+    Claim(
+        SECTION,
+        "the same with a k⁽ʰ⁾(n) for each layer, as the notation has it",
+        "on each graph the best of 324 points has that form in both layers",
+        "panconv reproduce per-layer",
+        judges.optimum_per_layer,
+    ),
+    Claim(
+        SECTION,
+        "the scale of k(n), which the paper does not state: ours is 1",
+        "no rule: test accuracy at half and twice the scale, three trials each",
+        "panconv reproduce table3",
+        judges.scale_of_k,
+    ),
+    Claim(
+        SECTION,
+        "Method 2 also appears to be a strong candidate",
+        "among the best three of the seven trained methods on each graph",
+        "panconv reproduce table3",
+        judges.method2_is_strong,
+    ),
+]

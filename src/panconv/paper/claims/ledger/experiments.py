@@ -1,0 +1,62 @@
+"""What the paper says: Section 4: experiments. Never imports torch."""
+
+from __future__ import annotations
+
+from panconv.paper.claims import judges
+from panconv.paper.claims.claim import Claim, by_test
+
+SECTION = "Section 4: experiments"
+_ON_M = "panconv reproduce table2 --met"
+
+CLAIMS: list[Claim] = [
+    Claim(
+        SECTION,
+        "It illustrates that PAN converges faster … compared to GCN (Figure 2)",
+        "fewer epochs to 95 % of the final validation accuracy (95 % interval by seed)",
+        "panconv reproduce figure2",
+        judges.converges_faster,
+    ),
+    Claim(
+        SECTION,
+        "the same, where both operators have the same scale and weight decay",
+        "the same interval in each of the four cells of scale × decay",
+        "panconv reproduce scale",
+        judges.faster_at_equal_scale,
+    ),
+    Claim(
+        SECTION,
+        "and reaches higher accuracy compared to GCN, and finally obtains a better test performance",
+        "the last validation accuracy and the test accuracy are higher (95 % interval by seed)",
+        "panconv reproduce figure2",
+        judges.reaches_higher,
+    ),
+    Claim(
+        SECTION,
+        "a grid search of k(n) may be more reliable than the gradient descent if L is not large",
+        "on each graph the point that validation chose has the smaller spread and no lower mean than trained k(n)",
+        "panconv reproduce table3",
+        judges.grid_is_more_reliable,
+    ),
+    Claim(
+        SECTION,
+        "The generalization ability may be improved by … E(n) ∝ n^α with α ≥ 1, and only train the temperature",
+        "T alone, with the α of the best validation accuracy, beats every E(n) trained (95 % interval by seed), for "
+        "each graph and L",
+        "panconv reproduce law",
+        judges.law_generalises,
+    ),
+    Claim(
+        SECTION,
+        "whether maximal entropy random walk or GRW based model performs better depends on the nature of the graph",
+        "the majority of clear changes by M is a gain on some graph and a loss on another",
+        _ON_M,
+        judges.depends_on_the_graph,
+    ),
+    Claim(
+        "Section 5: conclusions",
+        "our framework can easily accommodate other types of walks",
+        "every method takes every family of paths",
+        "tests/paths/test_formed.py::test_every_method_takes_them",
+        by_test("equal to an enumeration"),
+    ),
+]

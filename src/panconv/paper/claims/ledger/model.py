@@ -1,0 +1,106 @@
+"""What the paper says: Section 2: the model. Never imports torch."""
+
+from __future__ import annotations
+
+from panconv.paper.claims import judges
+from panconv.paper.claims.claim import Claim, by_test
+
+SECTION = "Section 2: the model"
+
+CLAIMS: list[Claim] = [
+    Claim(
+        SECTION,
+        "φᵢ = 1/Zᵢ Σⱼ φⱼ Σ exp(−E[l]/T) (eqs. 1, 3, 4, 6, 7)",
+        "each method's operator equals its formula, evaluated densely by code that shares no line with it",
+        "tests/met/test_operator.py::test_every_method_and_every_kind_of_weights_is_its_formula",
+        by_test("equal to rounding on random graphs; 3.2 million cases in docs/reliability.md"),
+    ),
+    Claim(
+        SECTION,
+        "k(n; i) = 1/Zᵢ Σⱼ g(i, j; n) exp(−E(n)/T) (eq. 2)",
+        "the shares of the lengths equal the formula",
+        "tests/met/test_operator.py::test_path_weights_are_eq_2",
+        by_test("equal to rounding"),
+    ),
+    Claim(
+        SECTION,
+        "there is no need to learn the fictitious temperature or energy separately",
+        "adding a constant to all energies, or a common factor to energies and T, changes nothing",
+        "tests/met/test_extremes.py::test_a_common_offset_of_the_energies_cancels_exactly",
+        by_test("exact"),
+    ),
+    Claim(
+        SECTION,
+        "information quality usually decays as the path … becomes longer; presumably, the energy E(n) is an increasing "
+        "function of n",
+        "where k(n) is trained (method 5) from equal starts, it ends in decreasing order in every layer",
+        "panconv reproduce table3",
+        judges.weights_decay,
+    ),
+    Claim(
+        SECTION,
+        "the hopping is equiprobable among all the paths that have the same length, which maximizes the Shannon "
+        "entropy",
+        "by enumeration: equal probability given the two ends, and no walk has a higher entropy rate",
+        "tests/walkers/test_walk.py::test_all_paths_of_one_length_between_two_nodes_are_equally_likely",
+        by_test("exact"),
+    ),
+    Claim(
+        SECTION,
+        "For a weighted graph … the effective length of the path can be defined as a summation of the inverse of "
+        "weights along the path",
+        "every walk, enumerated, counts with exp(−E(l_eff)/T)",
+        "tests/paths/test_effective.py::test_every_walk_counts_with_its_own_length",
+        by_test("equal to rounding"),
+    ),
+    Claim(
+        SECTION,
+        "g(i, j; n) = Aⁿᵢⱼ (eq. 5)",
+        "the recurrence's terms are the powers of A",
+        "tests/paths/test_walks.py::test_matrices_are_the_powers",
+        by_test("exact"),
+    ),
+    Claim(
+        SECTION,
+        "for paths with constraints such as shortest paths or self-avoiding paths, Aⁿ can be replaced by another "
+        "matrix G(n)",
+        "every such path, enumerated, is counted, and every method takes them",
+        "tests/paths/test_formed.py::test_every_path_is_counted",
+        by_test("exact"),
+    ),
+    Claim(
+        SECTION,
+        "the eigenstates satisfy Mψ = λψ (eq. 8); one can define graph convolution based on the new basis",
+        "the states of every method against dense eigenvectors; `SpectralConv` with all states and g(λ) = λ is M·X·W",
+        "tests/nn/test_spectral_conv.py::test_all_states_and_g_of_lambda_are_m_x_w",
+        by_test("equal to rounding"),
+    ),
+    Claim(
+        SECTION,
+        "X⁽ʰ⁺¹⁾ = M⁽ʰ⁾X⁽ʰ⁾W⁽ʰ⁾ (eq. 9); applying M to the input X is essentially a weighted average among neighbors",
+        "the layer is MXW + b, and the rows of M sum to 1 where it divides by Z or D_n on the left",
+        "tests/met/test_operator.py::test_row_sums",
+        by_test("equal to rounding"),
+    ),
+    Claim(
+        SECTION,
+        "This simplification circumvents normalizing the summation by Z and eases the training process (eq. 10)",
+        "under one set of settings, the paper's, methods without Z have the higher mean and the smaller spread",
+        "panconv reproduce stated",
+        judges.z_is_harder,
+    ),
+    Claim(
+        SECTION,
+        "this simplified model can only be equal to (9) when the graph is regular",
+        "equal on regular graphs; on others no k(n) makes it so",
+        "tests/paths/test_formed.py::test_simplified_and_full_layer_agree_on_regular_graphs_alone",
+        by_test("exact"),
+    ),
+    Claim(
+        SECTION,
+        "(b) and (c) happen to be the same for L=2 (Figure 1)",
+        "on the square lattice shortest and self-avoiding paths agree for L = 2 and differ for L = 3",
+        "tests/paths/test_formed.py::test_on_a_square_lattice_they_agree_for_two_steps_and_not_for_three",
+        by_test("exact"),
+    ),
+]
