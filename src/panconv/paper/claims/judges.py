@@ -268,6 +268,8 @@ def runs_on_m(names: Sequence[str]) -> Callable[[Evidence], Judged]:
 def depends_on_the_graph(evidence: Evidence) -> Judged:
     """Every model on its own operator and on M: clear gains and clear losses, by graph."""
     rows = [baseline(evidence.records, name) for name, method in METHODS.items() if method.met]
+    if not any(cell for row in rows for cell in row.on_m or ()):
+        raise MissingRecords("any model on M")
     words, better = {}, []
     for i, name in enumerate(GRAPHS):
         of = [row.on_m[i] for row in rows if row.on_m]

@@ -1,0 +1,114 @@
+"""The rules, on records that never were: each verdict turns when the figures do."""
+
+from dataclasses import replace
+
+import pytest
+from run_records import make
+
+from panconv.paper.claims import judges
+from panconv.paper.claims.claim import CAME_OUT, IN_PART, NOT, Evidence, MissingRecords
+from panconv.paper.published import GRAPHS, GRID_SEARCH, TABLE3
+from panconv.paper.tables import cells, further
+
+
+def of(tasks, accuracy=0.8, **changes):
+    """Ten records of a cell, whose accuracies lie around one."""
+    first = tasks[0]
+    spread = [0.001 * ((7 * i) % 5 - 2) for i in range(10)]
+    return [
+        replace(make(), **vars(first) | {"seed": first.seed + i}, test_accuracy=accuracy + s, **changes)
+        for i, s in enumerate(spread)
+    ]
+
+
+def judge(rule, *runs):
+    return rule(Evidence([run for some in runs for run in some], None))
+
+
+def curve(epochs):
+    return [0.1] * (epochs - 1) + [0.8] * 5
+
+
+@pytest.mark.parametrize(("epochs", "expected"), [(20, CAME_OUT), (40, NOT), (50, NOT)])
+def test_faster_is_fewer_epochs(epochs, expected):
+    pan = of(cells.pan_tasks("cora", 1), accuracy_curve=curve(epochs))
+    gcn = of(cells.gcn_tasks(1), accuracy_curve=curve(40))
+    said = judge(judges.converges_faster, pan, gcn)
+    assert said.verdict == expected
+    assert f"after {epochs}.0 epochs, GCN 40.0" in said.figure
+
+
+@pytest.mark.parametrize(("test", "end", "expected"), [(0.82, 0.9, CAME_OUT), (0.8, 0.9, IN_PART), (0.79, 0.7, NOT)])
+def test_higher_is_on_both_kinds_of_nodes(test, end, expected):
+    pan = of(cells.pan_tasks("cora", 1), test, accuracy_curve=[0.5, end])
+    gcn = of(cells.gcn_tasks(1), 0.8, accuracy_curve=[0.5, 0.8])
+    assert judge(judges.reaches_higher, pan, gcn).verdict == expected
+
+
+@pytest.mark.parametrize(("gap", "expected"), [(0.0, CAME_OUT), (-0.014, CAME_OUT), (-0.016, NOT), (0.016, NOT)])
+def test_table_3_is_within_one_and_a_half_points_either_way(gap, expected):
+    runs = []
+    for name in GRAPHS:
+        for method in (*TABLE3, None):
+            paper = GRID_SEARCH if method is None else TABLE3[method]
+            runs.append(of(further.stated_tasks(name, method, "as stated", 1), paper[name] / 100 + gap))
+    assert judge(judges.stated("as stated"), *runs).verdict == expected
+
+
+@pytest.mark.parametrize(("best", "expected"), [(2, CAME_OUT), (4, NOT), (0, NOT)])
+def test_a_moderate_length_is_chosen_by_validation_and_beats_both_ends(best, expected):
+    runs = []
+    for name in GRAPHS:
+        for L in further.LENGTHS:
+            good = 0.9 if best == L else 0.7
+            runs.append(of(further.length_tasks(name, L, 1), good, val_accuracy=good))
+    said = judge(judges.moderate_length, *runs)
+    assert said.verdict == expected
+    assert f"Cora L = {best} by validation" in said.figure
+
+
+@pytest.mark.parametrize(("law", "expected"), [(0.82, CAME_OUT), (0.8, NOT), (0.7, NOT)])
+def test_a_law_generalises_where_it_beats_free_energies(law, expected):
+    runs = []
+    for name in GRAPHS:
+        for L in further.LAW_LENGTHS:
+            runs.append(of(further.law_tasks(name, L, None, 1), 0.8))
+            runs += [
+                of(further.law_tasks(name, L, a, 1), law if a == 2 else 0.1, val_accuracy=a / 4) for a in (1.0, 3.0)
+            ]
+            runs.append(of(further.law_tasks(name, L, 2.0, 1), law, val_accuracy=0.9))
+    assert judge(judges.law_generalises, *runs).verdict == expected
+
+
+@pytest.mark.parametrize(("weights", "expected"), [([0.9, 0.8, 0.1], CAME_OUT), ([0.9, 0.9, 0.1], NOT)])
+def test_weights_decay_where_each_is_below_the_one_before(weights, expected):
+    runs = [of(cells.method_tasks(name, 5, 1), path_weights=[weights, weights]) for name in GRAPHS]
+    assert judge(judges.weights_decay, *runs).verdict == expected
+
+
+@pytest.mark.parametrize(("last", "expected"), [([0.0, 0.5, 0.5], CAME_OUT), ([0.0, 0.5, 1.0], NOT)])
+def test_the_optimum_per_layer_is_that_of_validation(last, expected, monkeypatch):
+    best, worse = ({"kind": "layers", "of": [[0.0, 2.0, 2.0], k]} for k in (last, [1.0, 1.0, 1.0]))
+    monkeypatch.setattr(further, "PER_LAYER", [worse, best])
+    runs, winners = [], []
+    for name in GRAPHS:
+        for task in further.per_layer_tasks(name):
+            good = 0.9 if task.weights == best else 0.5
+            runs.append(replace(make(), **vars(task), test_accuracy=None, val_accuracy=good))
+        winners += of(further.per_layer_winner(name, further.per_layer_points(runs, name)[0], 1))
+    assert judge(judges.optimum_per_layer, runs, winners).verdict == expected
+    with pytest.raises(MissingRecords, match="grid per layer on pubmed"):
+        judge(judges.optimum_per_layer, runs[:-1], winners)
+
+
+def test_method_2_is_strong_among_the_best_three():
+    runs = [of(cells.method_tasks(n, m, 1), 0.7 if m != 2 else 0.75) for n in GRAPHS for m in TABLE3]
+    assert judge(judges.method2_is_strong, *runs).verdict == CAME_OUT
+    runs = [of(cells.method_tasks(n, m, 1), 0.7 + 0.01 * m) for n in GRAPHS for m in TABLE3]
+    assert judge(judges.method2_is_strong, *runs).verdict == NOT
+
+
+def test_without_records_nothing_is_said():
+    for rule in (judges.table3, judges.scale_of_k, judges.z_is_harder, judges.depends_on_the_graph):
+        with pytest.raises(MissingRecords):
+            judge(rule)

@@ -1,0 +1,55 @@
+"""The ledger holds together: its commands and tests are there, and so are the records of every line."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from panconv.cli import app
+from panconv.paper.claims.claim import OPEN, Evidence, by_test
+from panconv.paper.claims.ledger import LEDGER, judged
+from panconv.paper.tables.cells import EXPERIMENTS
+from panconv.paper.tables.further import FURTHER
+
+HOME = Path(__file__).parents[3]
+PAPER = HOME / "docs/paper.md"
+
+
+@pytest.fixture(scope="module")
+def evidence():
+    return Evidence.of(HOME / "docs/results")
+
+
+@pytest.mark.parametrize("how", sorted({claim.how for claim in LEDGER}))
+def test_what_a_line_names_is_there(how):
+    if how.startswith("tests/"):
+        path, name = how.split("::")
+        assert re.search(rf"^def {name}\(", (HOME / path).read_text(), re.M)
+    else:
+        program, command, *rest = how.split()
+        assert program == "panconv"
+        assert command in {each.callback.__name__ for each in app.registered_commands}
+        assert command != "reproduce" or rest[0] in (*EXPERIMENTS, *FURTHER)
+
+
+def test_no_line_lacks_its_records(evidence):
+    """A line that cannot be decided is one that says so itself, never one whose records are gone."""
+    said = judged(LEDGER, evidence)
+    assert [claim.words for claim, each in said if each.figure.startswith("no records yet")] == []
+    assert all(each.figure and each.verdict for _, each in said)
+
+
+def test_a_missing_record_shows():
+    held = by_test("").__code__
+    for claim, each in judged(LEDGER, Evidence([], HOME / "no/such/folder")):
+        by_records = claim.judge.__code__ is not held
+        assert (each.verdict == OPEN) == by_records, claim.words
+
+
+def test_a_line_is_said_once_and_is_a_line():
+    assert len({(claim.words, claim.how) for claim in LEDGER}) == len(LEDGER)
+    for claim in LEDGER:
+        for text in (claim.words, claim.rule, claim.how):
+            assert text
+            assert "\n" not in text
+            assert "|" not in text
