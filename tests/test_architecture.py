@@ -50,6 +50,7 @@ COVERED = {
     "met/reference": "campaign/test_oracle",
     "met/scalings": "met/test_extremes",
     "nn/on_paths": "nn/test_pan_conv",
+    "paper/claims/ledger": "paper/claims/test_ledger",
     "paper/figures": "paper/figures",
     "paper/published": "paper/tables",
     "paper/report": "paper/report",

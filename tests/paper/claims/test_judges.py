@@ -88,8 +88,9 @@ def test_weights_decay_where_each_is_below_the_one_before(weights, expected):
 
 @pytest.mark.parametrize(("last", "expected"), [([0.0, 0.5, 0.5], CAME_OUT), ([0.0, 0.5, 1.0], NOT)])
 def test_the_optimum_per_layer_is_that_of_validation(last, expected, monkeypatch):
-    best, worse = ({"kind": "layers", "of": [[0.0, 2.0, 2.0], k]} for k in (last, [1.0, 1.0, 1.0]))
-    monkeypatch.setattr(further, "PER_LAYER", [worse, best])
+    ks = (last, [1.0, 1.0, 1.0], [0.0, 1.0, 1.0])
+    best, worse, tied = ({"kind": "layers", "of": [[0.0, 2.0, 2.0], k]} for k in ks)
+    monkeypatch.setattr(further, "PER_LAYER", [worse, best, tied])
     runs, winners = [], []
     for name in GRAPHS:
         for task in further.per_layer_tasks(name):
