@@ -14,26 +14,10 @@ more in docs/lab/settings.md. Never imports torch.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from typing import Any
 
-
-@dataclass(frozen=True)
-class Settings:
-    """How a PAN is trained."""
-
-    hidden: int = 16
-    layers: int = 2
-    lr: float = 0.01
-    dropout: float = 0.5
-    weight_decay: float = 5e-4  # on the first layer's matrix
-    epochs: int = 200
-    patience: int = 50
-
-    def plain(self, **given: Any) -> dict[str, Any]:
-        """As a record has them, with what is given, and not None, in place of ours."""
-        return asdict(self) | {name: value for name, value in given.items() if value is not None}
-
+from panconv.records.record import Settings as Settings
 
 PAPER: dict[str, Settings] = {
     "cora": Settings(weight_decay=5e-3),

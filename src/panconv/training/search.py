@@ -26,9 +26,9 @@ from panconv.data import load
 from panconv.data.splits import with_random_splits
 from panconv.graph import Adjacency
 from panconv.met.methods import checked_method
-from panconv.records.jsonl import number_or_null
 from panconv.records.ranking import Point, ranked
 from panconv.records.record import Record, Results, Task, check_task, checked_settings, pan_task
+from panconv.records.schema import number_or_null
 from panconv.training.fit import FitResult, Progress, fit
 from panconv.training.models import PAN
 from panconv.training.runner import Step, Tell, run, versions
