@@ -1,4 +1,4 @@
-"""Folders of records, a line of JSON each: what every kind of record shares. Never imports torch.
+"""Folders of lines of JSON: how they are read and written. Never imports torch.
 
 A file appears whole: it is written under another name and renamed. So a process that is killed loses what was under way
 and nothing else, and any number of processes may write to one folder. What is written was read first, by the same
