@@ -150,10 +150,5 @@ def parsed(content: Any, where: str) -> Record:
 
 def _plain(record: Record) -> dict[str, Any]:
     """The fields of a record, null for a number that JSON does not have."""
-    return {
-        **vars(record),
-        "val_loss": number_or_null(record.val_loss),
-        "loss_curve": [number_or_null(x) for x in record.loss_curve],
-        "path_weights": [[number_or_null(k) for k in layer] for layer in record.path_weights],
-        "temperatures": [number_or_null(T) for T in record.temperatures],
-    }
+    names = ("val_loss", "loss_curve", "path_weights", "temperatures")
+    return vars(record) | {name: number_or_null(getattr(record, name)) for name in names}

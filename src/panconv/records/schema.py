@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 PAN = "pan"
@@ -56,8 +56,10 @@ def or_null(holds: Callable[[Any], bool]) -> Callable[[Any], bool]:
     return lambda value: value is None or holds(value)
 
 
-def number_or_null(value: float | None) -> float | None:
-    """A number as a record holds it: null for one that is not finite, or too large."""
+def number_or_null(value: Any) -> Any:
+    """A number as a record holds it, or a list of them: null for one that is not finite, or too large."""
+    if isinstance(value, list):
+        return list(map(number_or_null, value))
     return value if is_number(value) else None
 
 
@@ -126,8 +128,7 @@ def check_fields(values: Mapping[str, Any], rules: Mapping[str, Rule], where: st
     """Refuses fields that break `TASK` or `RECORD`; of PAN, whose operator and settings are known, in words of these
     first."""
     if values["model"] == PAN:
-        _check_names(values["operator"], _OPERATOR, f"{where}: operator")
-        check(values["operator"], _OPERATOR, where)
+        _check_object(values["operator"], _OPERATOR, where, "operator")
         check_settings(values["settings"], where)
     check(values, rules, where)
 
@@ -136,8 +137,7 @@ def check_settings(how: Any, where: str) -> None:
     """Refuses what are no settings of a PAN."""
     if isinstance(how, dict) and (odd := [name for name in how if name not in _SETTINGS]):
         raise ValueError(f"{where}: {odd[0]!r:.60} is no setting: they are {', '.join(_SETTINGS)}")
-    _check_names(how, _SETTINGS, f"{where}: settings")
-    check(how, _SETTINGS, where)
+    _check_object(how, _SETTINGS, where, "settings")
 
 
 def check_together(values: Mapping[str, Any], where: str) -> None:
@@ -162,9 +162,9 @@ def check_together(values: Mapping[str, Any], where: str) -> None:
     check(values, together, where)
 
 
-def _check_names(value: Any, names: Iterable[str], what: str) -> None:
-    names = list(names)
-    if not isinstance(value, dict) or not set(value) <= set(names):
-        raise ValueError(f"{what} must be an object of {', '.join(names)}")
-    if missing := [name for name in names if name not in value]:
-        raise ValueError(f"{what} has no {missing[0]!r}")
+def _check_object(value: Any, rules: Mapping[str, Rule], where: str, what: str) -> None:
+    if not isinstance(value, dict) or not value.keys() <= rules.keys():
+        raise ValueError(f"{where}: {what} must be an object of {', '.join(rules)}")
+    if missing := [name for name in rules if name not in value]:
+        raise ValueError(f"{where}: {what} has no {missing[0]!r}")
+    check(value, rules, where)

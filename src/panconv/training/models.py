@@ -55,6 +55,7 @@ class PAN(nn.Module):
         trials: int | None = None,
         memory: str | None = None,
     ) -> None:
+        given = {name: value for name, value in locals().items() if name not in ("self", "__class__")}
         super().__init__()
         checked_count(num_layers, "num_layers")
         checked_count(hidden_channels, "hidden_channels")
@@ -64,20 +65,7 @@ class PAN(nn.Module):
             )
         spec = plain_spec(weights)
         per_layer = layer_specs(spec, num_layers)
-        self.config: dict[str, Any] = {
-            "in_channels": in_channels,
-            "hidden_channels": hidden_channels,
-            "out_channels": out_channels,
-            "num_layers": num_layers,
-            "L": L,
-            "method": method,
-            "weights": spec,
-            "paths": paths,
-            "dropout": dropout,
-            "bias": bias,
-            "trials": trials,
-            "memory": memory,
-        }
+        self.config: dict[str, Any] = {**given, "weights": spec}
         self.trials = trials
         self.convs = nn.ModuleList(
             PANConv(a, b, L, method, w, paths, bias, trials, memory=memory)
@@ -172,7 +160,9 @@ class PAN(nn.Module):
         """
         config, state = saving.load(path)
         with saving.refusing(path):
-            _check_state(_with_defaults(config), state)
+            bound = inspect.signature(PAN).bind(**config)  # TypeError for an argument that it does not have
+            bound.apply_defaults()
+            _check_state(bound.arguments, state)
             model = PAN(**config)
             model.load_state_dict({name: tensor.clone() for name, tensor in state.items()}, assign=True)
         return model.eval()
@@ -186,13 +176,6 @@ def _widths(config: dict[str, Any]) -> Iterator[tuple[int, int]]:
     """What goes into each layer and comes out of it."""
     hidden = [config["hidden_channels"]] * (config["num_layers"] - 1)
     return pairwise([config["in_channels"], *hidden, config["out_channels"]])
-
-
-def _with_defaults(config: dict[str, Any]) -> dict[str, Any]:
-    """Every argument of `PAN`, by name; TypeError for one that it does not have."""
-    bound = inspect.signature(PAN).bind(**config)
-    bound.apply_defaults()
-    return bound.arguments
 
 
 def _check_state(config: dict[str, Any], state: dict[str, Tensor]) -> None:

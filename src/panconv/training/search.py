@@ -19,6 +19,7 @@ from panconv.base.checks import (
     checked_length,
     checked_numbers,
     checked_seed,
+    free_bytes,
     kind_of,
     shown,
 )
@@ -29,7 +30,7 @@ from panconv.met.methods import checked_method
 from panconv.records.ranking import Point, ranked
 from panconv.records.record import Record, Results, Task, check_task, checked_settings, pan_task
 from panconv.records.schema import number_or_null
-from panconv.training.fit import FitResult, Progress, fit
+from panconv.training.fit import FitResult, fit
 from panconv.training.models import PAN
 from panconv.training.runner import Step, Tell, run, versions
 from panconv.weights import PowerLaw, layer_specs, weights_from
@@ -65,9 +66,8 @@ def batch_size(data: Data, hidden: int, device: str = "cpu") -> int:
     """How many trials of a graph train side by side within memory."""
     stored = data.x.values().numel() if data.x.layout == torch.sparse_csr else data.x.numel()
     each = _BYTES_PER_FEATURE * stored + _BYTES_PER_HIDDEN * data.x.size(0) * hidden
-    budget = _BATCH_BYTES
-    if torch.device(device).type == "cuda":
-        budget = torch.cuda.mem_get_info(device)[0] // 4
+    place = torch.device(device)
+    budget = free_bytes(place) // 4 if place.type == "cuda" else _BATCH_BYTES
     return max(1, budget // each)
 
 
@@ -80,11 +80,6 @@ def train_batch(
     data: Data | None = None,
 ) -> tuple[list[Record], FitResult[PAN]]:
     """Trains PANs that are alike but for the seed and fixed weights, all at once, on `data` or the graph they name."""
-
-    def told(progress: Progress) -> None:
-        if tell is not None:
-            tell(progress.epoch / progress.epochs, progress)
-
     one, how, seeds = tasks[0], tasks[0].settings, [task.seed for task in tasks]
     check_task(one)
     met, data = met_of(one), _loaded(one.dataset) if data is None else data
@@ -101,6 +96,7 @@ def train_batch(
         trials=len(tasks),
     )
     options = {key: how[key] for key in ("lr", "weight_decay", "epochs", "patience")}
+    told = None if tell is None else lambda progress: tell(progress.epoch / progress.epochs, progress)
     result = fit(model, data, seeds=seeds, device=device, callback=told, **options)
     adj = Adjacency.of(data.edge_index, num_nodes=data.num_nodes)
     with torch.no_grad():  # k(n; i) of eq. 2, the mean over the nodes, (L+1, S) per layer
