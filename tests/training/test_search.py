@@ -100,6 +100,20 @@ def test_a_graph_of_ones_own():
         grid_search(data, points, results=Results("nowhere"))
 
 
+def test_a_graph_of_ones_own_that_lacks_something_is_refused_in_a_line():
+    data = load("cora", sparse=True)
+    for name, value, words in (
+        ("x", None, r"data\.x is missing"),
+        ("x", [1.0], r"data\.x must be a tensor"),
+        ("x", torch.ones(2708), r"data\.x must be \(N, F\)"),
+        ("y", None, r"data\.y is missing"),
+    ):
+        broken = data.clone()
+        broken[name] = value
+        with pytest.raises((ValueError, TypeError), match=words):
+            grid_search(broken, [[0.0, 1.0, 1.0]], QUICK, trials=1)
+
+
 def test_a_tie_goes_to_the_lower_loss():
     (run,) = train(jobs([[0.0, 1.0, 1.0]], 1))
     twin = type(run)(

@@ -30,7 +30,7 @@ class Inputs(NamedTuple):
 
 def checked_inputs(data: Data, model: Any, device: torch.device) -> Inputs:
     """What data holds for a model, in its dtype, on the device."""
-    x, y = _checked_parts(data)
+    x, y = checked_parts(data)
     N, sparse = x.size(0), x.layout != torch.strided
     masks = _checked_masks(data, N, model.trials)
     _check_fit(model, x.size(1), y[torch.stack([m.reshape(N, -1).any(1) for m in masks]).any(0)])
@@ -63,7 +63,7 @@ def _check_disjoint(masks: Sequence[Tensor]) -> None:
             )
 
 
-def _checked_parts(data: Any) -> tuple[Tensor, Tensor]:
+def checked_parts(data: Any) -> tuple[Tensor, Tensor]:
     """The features, real and finite, and the labels."""
     for name in ("x", "edge_index", "y", *_MASKS):
         if getattr(data, name, None) is None:

@@ -31,6 +31,7 @@ from panconv.records.ranking import Point, ranked
 from panconv.records.record import Record, Results, Task, check_task, checked_settings, pan_task
 from panconv.records.schema import number_or_null
 from panconv.training.fit import FitResult, fit
+from panconv.training.inputs import checked_parts
 from panconv.training.models import PAN
 from panconv.training.runner import Step, Tell, run, versions
 from panconv.weights import PowerLaw, layer_specs, weights_from
@@ -226,6 +227,8 @@ def grid_search(
     for name in ("hidden", "layers", "epochs", "patience"):
         checked_count(how[name], f"settings[{name!r}]")
     name, graph = (data, None) if isinstance(data, str) else ("a Data object", data)
+    if graph is not None:
+        checked_parts(graph)
     if graph is not None and results is not None:
         raise ValueError("results go with a graph that has a name: a Data object cannot be found again in a record")
     for spec in points:
