@@ -43,19 +43,17 @@ def parsed_json(text: bytes) -> Any:
 def read_lines(folder: Path) -> Iterator[tuple[Any, str]]:
     """The content of each line, and where it stands; one that is no JSON, or endless, is reported and skipped."""
     for path in sorted(folder.glob("[!.]*.jsonl")):  # a dot: what a killed process left half written
-        if path.is_file():
-            yield from _content(path)
-
-
-def _content(path: Path) -> Iterator[tuple[Any, str]]:
-    with path.open("rb") as file:
-        for number, line in enumerate(_lines(file), 1):
-            try:
-                content = parsed_json(line)
-            except ValueError:  # not JSON, or not even text
-                warnings.warn(f"{path}, line {number}, is cut short or damaged: skipped", stacklevel=4)
-                continue
-            yield content, f"{path}, line {number}"
+        if not path.is_file():
+            continue
+        with path.open("rb") as file:
+            for number, line in enumerate(_lines(file), 1):
+                where = f"{path}, line {number}"
+                try:
+                    content = parsed_json(line)
+                except ValueError:  # not JSON, or not even text
+                    warnings.warn(f"{where}, is cut short or damaged: skipped", stacklevel=3)
+                else:
+                    yield content, where
 
 
 def _lines(file: BinaryIO) -> Iterator[bytes]:
