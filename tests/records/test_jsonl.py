@@ -21,8 +21,9 @@ from panconv.paper.studies.temperature import landed
 from panconv.paper.tables.baselines import Baseline
 from panconv.paper.zoo.registry import METHODS
 from panconv.records import jsonl
-from panconv.records.jsonl import file_name, number_or_null, read_lines, strict
+from panconv.records.jsonl import file_name, read_lines, strict
 from panconv.records.record import Results, parsed
+from panconv.records.schema import number_or_null
 from panconv.records.upgrades import _IDLE
 
 COMMITTED = Path(__file__).parents[2] / "docs/results"
