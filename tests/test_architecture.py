@@ -61,6 +61,7 @@ COVERED = {
     "paths/self_avoiding": "paths/test_formed",
     "paths/shortest": "paths/test_formed",
     "records/ranking": "training/test_search",
+    "records/schema": "records/test_record",
     "records/upgrades": "records/test_jsonl",
     "training/runner": "training/test_search",
     "spectral/undirected": "spectral/test_laplacian",

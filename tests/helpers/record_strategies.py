@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from run_records import make
 
 from panconv.paper.zoo.registry import METHODS
-from panconv.records.jsonl import LARGEST
-from panconv.records.record import SPLITS, Record
+from panconv.records.record import Record
+from panconv.records.schema import LARGEST, SPLITS
 
 TEXTS = st.text(max_size=20)  # any: newlines, quotes, half a character
 NUMBERS = st.floats(-LARGEST, LARGEST) | st.integers(-(10**30), 10**30)

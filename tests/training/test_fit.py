@@ -229,7 +229,7 @@ def test_dropout_is_torchs_own_again_afterwards():
         (lambda d: None, {"epochs": 0}, "epochs must be an integer of at least 1, got 0"),
         (lambda d: None, {"patience": 0}, "patience must be an integer of at least 1, got 0"),
         (lambda d: None, {"lr": 0.0}, "lr must be positive"),
-        (lambda d: None, {"keep": "last"}, "keep must be one of loss, accuracy, both, got 'last'"),
+        (lambda d: None, {"keep": "first"}, "keep must be one of loss, accuracy, both, last, got 'first'"),
         (lambda d: None, {"weight_decay": -1.0}, "weight_decay not negative"),
     ],
 )

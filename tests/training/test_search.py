@@ -1,4 +1,5 @@
 import itertools
+import sys
 
 import pytest
 import torch
@@ -91,11 +92,26 @@ def test_search_ranks_by_validation_alone():
 
 def test_a_graph_of_ones_own():
     points, data = grid_points([0.0, 1.0], 1), load("cora", sparse=True)
+    before = sys.getrefcount(data)
     mine = grid_search(data, points, {"epochs": 4, "weight_decay": 5e-3}, L=1, trials=2)
     assert mine == grid_search("cora", points, QUICK, L=1, trials=2)
-    assert not panconv.training.search._GIVEN
+    assert sys.getrefcount(data) == before  # nothing keeps it
     with pytest.raises(ValueError, match="results go with a graph that has a name"):
         grid_search(data, points, results=Results("nowhere"))
+
+
+def test_a_graph_of_ones_own_that_lacks_something_is_refused_in_a_line():
+    data = load("cora", sparse=True)
+    for name, value, words in (
+        ("x", None, r"data\.x is missing"),
+        ("x", [1.0], r"data\.x must be a tensor"),
+        ("x", torch.ones(2708), r"data\.x must be \(N, F\)"),
+        ("y", None, r"data\.y is missing"),
+    ):
+        broken = data.clone()
+        broken[name] = value
+        with pytest.raises((ValueError, TypeError), match=words):
+            grid_search(broken, [[0.0, 1.0, 1.0]], QUICK, trials=1)
 
 
 def test_a_tie_goes_to_the_lower_loss():

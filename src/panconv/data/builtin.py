@@ -76,14 +76,8 @@ def unpack(content: bytes) -> RawGraph:
         a = {key: file[key] for key in file.files}
     indptr = np.concatenate([[0], np.cumsum(a["words_per_node"], dtype=np.int64)])
     values = a["values"] if a["values"].size else np.ones(a["words"].size, np.float32)
-    return RawGraph(
-        features=sp.csr_matrix((values, a["words"].astype(np.int32), indptr), shape=tuple(a["shape"])),
-        edges=a["edges"].astype(np.int64),
-        y=a["y"].astype(np.int64),
-        train=a["train"].astype(np.int64),
-        val=a["val"].astype(np.int64),
-        test=a["test"].astype(np.int64),
-    )
+    features = sp.csr_matrix((values, a["words"].astype(np.int32), indptr), shape=tuple(a["shape"]))
+    return RawGraph(features, *(a[name].astype(np.int64) for name in ("edges", "y", "train", "val", "test")))
 
 
 def _file(name: str) -> Path:

@@ -7,37 +7,25 @@ the state that a pickle sets on such a record is checked and kept as it is. `pan
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import Enum, auto
+from enum import Enum
 from typing import Any, NamedTuple
 
 
 class Name(Enum):
-    """What a pickle may name."""
+    """What a pickle may name, and the places where Python, NumPy and SciPy have had it."""
 
-    NDARRAY = auto()
-    DTYPE = auto()
-    RECONSTRUCT = auto()
-    CSR = auto()
-    DEFAULTDICT = auto()
-    LIST = auto()
-    ENCODE = auto()
-    BYTES = auto()
-
-
-NAMES = {
-    ("numpy", "ndarray"): Name.NDARRAY,
-    ("numpy", "dtype"): Name.DTYPE,
-    ("numpy.core.multiarray", "_reconstruct"): Name.RECONSTRUCT,
-    ("numpy._core.multiarray", "_reconstruct"): Name.RECONSTRUCT,
-    ("scipy.sparse.csr", "csr_matrix"): Name.CSR,
-    ("scipy.sparse._csr", "csr_matrix"): Name.CSR,
-    ("collections", "defaultdict"): Name.DEFAULTDICT,
-    ("__builtin__", "list"): Name.LIST,
-    ("builtins", "list"): Name.LIST,
+    NDARRAY = (("numpy", "ndarray"),)
+    DTYPE = (("numpy", "dtype"),)
+    RECONSTRUCT = (("numpy.core.multiarray", "_reconstruct"), ("numpy._core.multiarray", "_reconstruct"))
+    CSR = (("scipy.sparse.csr", "csr_matrix"), ("scipy.sparse._csr", "csr_matrix"))
+    DEFAULTDICT = (("collections", "defaultdict"),)
+    LIST = (("__builtin__", "list"), ("builtins", "list"))
     # Protocol 2 has no bytes: Python 3 writes text, and the call that encodes it.
-    ("_codecs", "encode"): Name.ENCODE,
-    ("__builtin__", "bytes"): Name.BYTES,
-}
+    ENCODE = (("_codecs", "encode"),)
+    BYTES = (("__builtin__", "bytes"),)
+
+
+_NAMES = {place: name for name in Name for place in name.value}
 # Objects, text, dates and records of fields are no data of a graph.
 NUMBERS = ("b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8")
 
@@ -75,9 +63,9 @@ class Matrix:
 
 
 def name_of(module: str, name: str) -> Name:
-    if (module, name) not in NAMES:
+    if (module, name) not in _NAMES:
         raise ValueError(f"it names {f'{module}.{name}'[:80]!a}, which no Planetoid file needs")
-    return NAMES[module, name]
+    return _NAMES[module, name]
 
 
 def call_name(name: Any, arguments: Any) -> DType | Array | Table | bytes:

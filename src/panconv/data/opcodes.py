@@ -35,57 +35,69 @@ def interpret(content: bytes) -> Any:
     return _Machine(content).run()
 
 
+# What is written briefly and costs much, and what is said where a file has more of it than it may.
+_SPENT = {
+    "bytes encoded": "it encodes a string again and again",
+    "records": f"it has more than {_MOST_RECORDS} arrays, dtypes and dicts",
+    "lists": "it has more lists than a graph in a file of its size",
+    "memo": "it remembers more values than a file of its size has",
+}
+
+
 class _Machine:
-    """A pickle's stack and memo. A public method is an opcode: from the position after it to that of the next."""
+    """A pickle's stack and memo, and the place that is read. A public method is an opcode, which has been read."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
+        self._at = 2
         self._stack: list[Any] = []
         self._below: list[list[Any]] = []  # the stack under each mark
         self._memo: dict[int, Any] = {}
-        self._encoded_left = len(data)  # bytes
-        self._records_left = _MOST_RECORDS
-        self._lists_left = 16 + len(data) // 3  # a list and its key in a graph take three bytes or more,
-        self._memo_left = 64 + len(data) // 3  # and what is remembered takes some bytes itself
+        third = len(data) // 3  # a list and its key in a graph take three bytes or more, as does what is remembered
+        self._left = {"bytes encoded": len(data), "records": _MOST_RECORDS, "lists": 16 + third, "memo": 64 + third}
 
     def run(self) -> Any:
         if len(self._data) < 2 or self._data[0] != 0x80 or not 2 <= self._data[1] <= 4:
             raise ValueError("it is no pickle of protocol 2, 3 or 4")
         try:
-            end = self._steps()
+            self._steps()
         except (IndexError, KeyError):  # an empty stack, a memo without that entry, the end of the file
             raise ValueError("it is cut short or damaged") from None
-        if end != len(self._data) or len(self._stack) != 1 or self._below:
+        if self._at != len(self._data) or len(self._stack) != 1 or self._below:
             raise ValueError("it does not end with its only value")
         return self._stack[0]
 
-    def _steps(self) -> int:
-        data, position = self._data, 2
+    def _steps(self) -> None:
+        data = self._data
         for _ in range(MOST_OPCODES):
-            opcode = data[position]
+            at = self._at
+            opcode = data[at]
             if opcode == 0x4D:  # BININT2, most of a large graph
-                self._stack.append(data[position + 1] | data[position + 2] << 8)
-                position += 3
-            elif opcode == 0x2E:  # STOP
-                return position + 1
-            elif opcode in _OPCODES:
-                position = _OPCODES[opcode](self, position + 1)
-            else:
-                raise ValueError(f"no Planetoid file needs the opcode {opcode:#04x}, at byte {position}")
+                self._stack.append(data[at + 1] | data[at + 2] << 8)
+                self._at = at + 3
+                continue
+            self._at = at + 1
+            if opcode == 0x2E:  # STOP
+                return
+            if opcode not in _OPCODES:
+                raise ValueError(f"no Planetoid file needs the opcode {opcode:#04x}, at byte {at}")
+            _OPCODES[opcode](self)
         raise ValueError(f"it has more than {MOST_OPCODES} opcodes")
 
-    def _count_record(self) -> None:
-        self._records_left -= 1
-        if self._records_left < 0:
-            raise ValueError(f"it has more than {_MOST_RECORDS} arrays, dtypes and dicts")
+    def _spend(self, what: str, amount: int = 1) -> None:
+        self._left[what] -= amount
+        if self._left[what] < 0:
+            raise ValueError(_SPENT[what])
 
-    def _read(self, at: int, size: int) -> bytes:
-        if at + size > len(self._data):
+    def _read(self, size: int) -> bytes:
+        at = self._at
+        self._at += size
+        if self._at > len(self._data):
             raise ValueError(f"its value at byte {at} is to take {size} bytes, but the file has {len(self._data)}")
-        return self._data[at : at + size]
+        return self._data[at : self._at]
 
-    def _number(self, at: int, size: int) -> int:
-        return int.from_bytes(self._data[at : at + size], "little")  # cut short, the next opcode is missing
+    def _number(self, size: int) -> int:
+        return int.from_bytes(self._read(size), "little")
 
     def _pop(self, count: int | None) -> list[Any]:
         """So many values from the top of the stack, or all above the mark."""
@@ -100,132 +112,105 @@ class _Machine:
 
     # ------------------------------------------------------------------ values
 
-    def constant(self, at: int, value: Any) -> int:
+    def constant(self, value: Any) -> None:
         self._stack.append(value)
-        return at
 
-    def integer(self, at: int, size: int, signed: bool) -> int:
-        self._stack.append(int.from_bytes(self._data[at : at + size], "little", signed=signed))
-        return at + size
+    def integer(self, size: int, signed: bool) -> None:
+        self._stack.append(int.from_bytes(self._read(size), "little", signed=signed))
 
-    def string(self, at: int, size: int, text: bool = False) -> int:
-        length = self._number(at, size)
-        content = self._read(at + size, length)
+    def string(self, size: int, text: bool = False) -> None:
+        content = self._read(self._number(size))
         self._stack.append(content.decode("utf-8", "surrogatepass") if text else content)
-        return at + size + length
 
-    def frame(self, at: int) -> int:
-        if self._number(at, 8) > len(self._data) - at - 8:  # a hint for reading ahead
-            raise ValueError(f"its frame at byte {at} ends after the file")
-        return at + 8
+    def frame(self) -> None:
+        if self._number(8) > len(self._data) - self._at:  # a hint for reading ahead
+            raise ValueError(f"its frame at byte {self._at} ends after the file")
 
-    def put(self, at: int, size: int) -> int:
-        self._memo_left -= 1
-        if self._memo_left < 0:
-            raise ValueError("it remembers more values than a file of its size has")
-        index = self._number(at, size) if size else len(self._memo)
+    def put(self, size: int) -> None:
+        self._spend("memo")
+        at, index = self._at, self._number(size) if size else len(self._memo)
         if index > len(self._memo) + 1:  # they are numbered one by one, by Python 2 from 1
             raise ValueError(f"its memo entry {index} at byte {at} follows {len(self._memo)} others")
         self._memo[index] = self._stack[-1]
-        return at + size
 
-    def get(self, at: int, size: int) -> int:
-        self._stack.append(self._memo[self._number(at, size)])
-        return at + size
+    def get(self, size: int) -> None:
+        self._stack.append(self._memo[self._number(size)])
 
     # ------------------------------------------------------------------ containers
 
-    def mark(self, at: int) -> int:
+    def mark(self) -> None:
         if len(self._below) == _MOST_MARKS:
             raise ValueError(f"it nests more than {_MOST_MARKS} containers")
         self._below.append(self._stack)
         self._stack = []
-        return at
 
-    def make_tuple(self, at: int, count: int | None) -> int:
+    def make_tuple(self, count: int | None) -> None:
         items = tuple(self._pop(count))
         inner = chain.from_iterable(item for item in items if type(item) is tuple)
         if len(items) > _MOST_IN_TUPLE or not _IN_TUPLE.issuperset(map(type, items)) or tuple in map(type, inner):
-            raise ValueError(f"its tuple at byte {at} is longer, deeper or of other values than an array's")
+            raise ValueError(f"its tuple at byte {self._at} is longer, deeper or of other values than an array's")
         self._stack.append(items)
-        return at
 
-    def make_list(self, at: int) -> int:
-        self._lists_left -= 1
-        if self._lists_left < 0:
-            raise ValueError("it has more lists than a graph in a file of its size")
+    def make_list(self) -> None:
+        self._spend("lists")
         self._stack.append([])
-        return at
 
-    def append(self, at: int) -> int:
-        return self.extend(at, [self._stack.pop()])
-
-    def extend(self, at: int, items: list[Any] | None = None) -> int:
-        items = self._pop(None) if items is None else items
+    def extend(self, count: int | None) -> None:
+        items = self._pop(count)
         if type(self._stack[-1]) is not list or not _SCALARS.issuperset(map(type, items)):
-            raise ValueError(f"what it appends at byte {at} makes no list of numbers")
+            raise ValueError(f"what it appends at byte {self._at} makes no list of numbers")
         self._stack[-1].extend(items)
-        return at
 
-    def make_table(self, at: int) -> int:
-        self._count_record()
+    def make_table(self) -> None:
+        self._spend("records")
         self._stack.append(Table())
-        return at
 
-    def set_items(self, at: int, count: int | None) -> int:
+    def set_items(self, count: int | None) -> None:
         items = self._pop(count)
         # Python 2 wrote its names as bytes.
         items[::2] = [key.decode("latin1") if type(key) is bytes else key for key in items[::2]]
         sound = _KEYS.issuperset(map(type, items[::2])) and _IN_TABLE.issuperset(map(type, items[1::2]))
         if type(self._stack[-1]) is not Table or len(items) % 2 or not sound:
-            raise ValueError(f"what it sets at byte {at} makes no dict of numbers, lists or arrays")
+            raise ValueError(f"what it sets at byte {self._at} makes no dict of numbers, lists or arrays")
         self._stack[-1].items.extend(items)
-        return at
 
     # ------------------------------------------------------------------ names and calls
 
-    def name(self, at: int) -> int:
+    def name(self) -> None:
         lines = []
         for _ in range(2):  # the module, and the name in it
-            end = self._data.find(b"\n", at, at + _MOST_IN_NAME)
+            end = self._data.find(b"\n", self._at, self._at + _MOST_IN_NAME)
             if end < 0:
-                raise ValueError(f"its name at byte {at} is longer than {_MOST_IN_NAME} bytes or cut short")
-            lines.append(self._data[at:end].decode("latin1"))
-            at = end + 1
+                raise ValueError(f"its name at byte {self._at} is longer than {_MOST_IN_NAME} bytes or cut short")
+            lines.append(self._data[self._at : end].decode("latin1"))
+            self._at = end + 1
         self._stack.append(name_of(*lines))
-        return at
 
-    def name_on_stack(self, at: int) -> int:
+    def name_on_stack(self) -> None:
         module, name = self._pop(2)
         if type(module) is not str or type(name) is not str or max(len(module), len(name)) > _MOST_IN_NAME:
-            raise ValueError(f"its name at byte {at} is longer than {_MOST_IN_NAME} bytes or no text")
+            raise ValueError(f"its name at byte {self._at} is longer than {_MOST_IN_NAME} bytes or no text")
         self._stack.append(name_of(module, name))
-        return at
 
-    def call(self, at: int) -> int:
+    def call(self) -> None:
         value = call_name(*self._pop(2))
-        if type(value) is not bytes:
-            self._count_record()
-        elif len(value) > self._encoded_left:
-            raise ValueError("it encodes a string again and again")
+        if type(value) is bytes:
+            self._spend("bytes encoded", len(value))
         else:
-            self._encoded_left -= len(value)
+            self._spend("records")
         self._stack.append(value)
-        return at
 
-    def make(self, at: int) -> int:
-        self._count_record()
+    def make(self) -> None:
+        self._spend("records")
         self._stack.append(make_object(*self._pop(2)))
-        return at
 
-    def build(self, at: int) -> int:
+    def build(self) -> None:
         (state,) = self._pop(1)
         set_state(self._stack[-1], state)
-        return at
 
 
 _M = _Machine
-_OPCODES: dict[int, Callable[[_Machine, int], int]] = {
+_OPCODES: dict[int, Callable[[_Machine], None]] = {
     ord("N"): partial(_M.constant, value=None),
     0x88: partial(_M.constant, value=True),
     0x89: partial(_M.constant, value=False),
@@ -250,8 +235,8 @@ _OPCODES: dict[int, Callable[[_Machine, int], int]] = {
     0x86: partial(_M.make_tuple, count=2),
     0x87: partial(_M.make_tuple, count=3),
     ord("]"): _M.make_list,
-    ord("a"): _M.append,
-    ord("e"): _M.extend,
+    ord("a"): partial(_M.extend, count=1),
+    ord("e"): partial(_M.extend, count=None),
     ord("}"): _M.make_table,
     ord("s"): partial(_M.set_items, count=2),
     ord("u"): partial(_M.set_items, count=None),

@@ -6,7 +6,9 @@ import copy
 
 import torch
 from torch import Tensor
+from torch.nn.functional import one_hot
 from torch_geometric.data import Data
+from torch_geometric.utils import index_to_mask
 
 from panconv.base.random import keys, words
 
@@ -15,17 +17,13 @@ _TRAIN_PER_CLASS, _VAL, _TEST = 20, 500, 1000  # as in the public split
 
 def random_split(y: Tensor, seed: int) -> tuple[Tensor, Tensor, Tensor]:
     """Masks (N,) of a split like the public one, 20 nodes per class for training, 500, 1,000, by the seed."""
-    N, C = y.numel(), int(y.max()) + 1
+    N = y.numel()
     order = words(keys(torch.tensor(seed), 0), (N,)).argsort(stable=True)
-    by_class = order[y[order].argsort(stable=True)]  # class after class, each in random order
-    first = torch.bincount(y, minlength=C).cumsum(0) - torch.bincount(y, minlength=C)
-    place = torch.arange(N) - first[y[by_class]]
-    train = torch.zeros(N, dtype=torch.bool)
-    train[by_class[place < _TRAIN_PER_CLASS]] = True
-    rest = order[~train[order]]
-    val, test = torch.zeros_like(train), torch.zeros_like(train)
-    val[rest[:_VAL]] = True
-    test[rest[_VAL : _VAL + _TEST]] = True
+    seen = one_hot(y[order]).cumsum(0)  # (N, C)
+    place = seen.gather(1, y[order].unsqueeze(1)).squeeze(1)  # of a node among those of its class, from 1
+    rest = order[place > _TRAIN_PER_CLASS]
+    parts = (order[place <= _TRAIN_PER_CLASS], rest[:_VAL], rest[_VAL : _VAL + _TEST])
+    train, val, test = (index_to_mask(part, N) for part in parts)
     return train, val, test
 
 

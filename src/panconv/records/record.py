@@ -8,72 +8,38 @@ the schema), and writing reads first. Never imports torch.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from panconv.base.files import check_writable
-from panconv.records.jsonl import (
-    COUNT,
-    DEEPEST,
-    FLAG,
-    NATURAL,
-    OBJECT,
-    PLAIN,
-    SECONDS,
-    SHARE,
-    TEXT,
-    WORDS,
-    Rule,
-    check,
-    checked_fields,
-    checked_folder,
-    file_name,
-    is_number,
-    is_plain,
-    is_share,
-    is_whole,
-    line_of,
-    list_of,
-    number_or_null,
-    or_null,
-    read_lines,
-    write_lines,
-)
-from panconv.records.upgrades import PAN as PAN
-from panconv.records.upgrades import SCHEMA, UPGRADES
+from panconv.records.jsonl import file_name, line_of, read_lines, write_lines
+from panconv.records.schema import PAN as PAN
+from panconv.records.schema import RECORD, TASK, check_fields, check_settings, check_together, number_or_null
+from panconv.records.upgrades import SCHEMA, upgraded
 
-SPLITS = ("public", "random")  # the second: a split of its own for each seed
-# How a PAN is trained, with what is taken where nothing is said.
-SETTINGS: dict[str, Any] = {
-    "hidden": 16,
-    "layers": 2,
-    "lr": 0.01,
-    "dropout": 0.5,
-    "weight_decay": 5e-4,
-    "epochs": 200,
-    "patience": 50,
-}
-# What a setting that a record need not name is taken for: each is the way all trainings went before it had a name.
+
+@dataclass(frozen=True)
+class Settings:
+    """How a PAN is trained."""
+
+    hidden: int = 16
+    layers: int = 2
+    lr: float = 0.01
+    dropout: float = 0.5
+    weight_decay: float = 5e-4  # on the first layer's matrix
+    epochs: int = 200
+    patience: int = 50
+
+    def plain(self, **given: Any) -> dict[str, Any]:
+        """As a record has them, with what is given, and not None, in place of ours."""
+        return asdict(self) | {name: value for name, value in given.items() if value is not None}
+
+
+SETTINGS = Settings().plain()  # where nothing is said
+# What a record need not name: it is the way all trainings went before it had a name.
 UNSAID: dict[str, Any] = {"keep": "loss", "decay": "first", "rows": True}
-_MOST_EPOCHS = 1_000_000  # whose curves still fit into a line
-_SETTING: dict[str, Rule] = {
-    "hidden": COUNT,
-    "layers": COUNT,
-    "lr": Rule(lambda value: is_number(value) and value > 0, "positive and finite"),
-    "dropout": Rule(lambda value: is_number(value) and 0 <= value < 1, "at least 0 and below 1"),
-    "weight_decay": Rule(lambda value: is_number(value) and value >= 0, "at least 0 and finite"),
-    "epochs": Rule(
-        lambda value: is_whole(value, 1) and value <= _MOST_EPOCHS, f"a whole number between 1 and {_MOST_EPOCHS:,}"
-    ),
-    "patience": COUNT,
-}
-_UNSAID: dict[str, Rule] = {
-    "keep": Rule(lambda value: value in ("loss", "accuracy", "both", "last"), "loss, accuracy, both or last"),
-    "decay": Rule(lambda value: value in ("first", "all"), "first or all"),
-    "rows": FLAG,
-}
 
 
 @dataclass(frozen=True)
@@ -97,7 +63,7 @@ class Task:
         return json.dumps({**self._decisive(), "seed": 0}, sort_keys=True)
 
     def _decisive(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in _TASK}
+        return {name: getattr(self, name) for name in TASK}
 
     @property
     def weights(self) -> Any:
@@ -138,58 +104,25 @@ def pan_task(
     return Task(dataset, PAN, {"method": method, "L": L, "weights": weights}, split, settings, seed, tested)
 
 
-def _is_operator(value: Any) -> bool:
-    return isinstance(value, dict) and is_plain(value, DEEPEST + 1)  # whose weights may be as deep as any field
-
-
-_TASK: dict[str, Rule] = {
-    "dataset": TEXT,
-    "model": TEXT,
-    "operator": Rule(or_null(_is_operator), "an object of text, numbers and lists, or null for the model's own"),
-    "split": Rule(lambda value: isinstance(value, str) and value in SPLITS, f"one of {', '.join(SPLITS)}"),
-    "settings": OBJECT,
-    "seed": NATURAL,
-    "tested": FLAG,
-}
-_NUMBERS = list_of(or_null(is_number))
-_RECORD: dict[str, Rule] = {
-    **_TASK,
-    "test_accuracy": Rule(or_null(is_share), "a number between 0 and 1, or null"),
-    "val_accuracy": SHARE,
-    "seconds": SECONDS,
-    "device": TEXT,
-    "versions": WORDS,
-    "command": TEXT,
-    "val_loss": Rule(or_null(is_number), "a number, or null if it was not finite"),
-    "best_epoch": Rule(or_null(is_whole), "a whole number of at least 0, or null"),
-    "loss_curve": Rule(_NUMBERS, "a list of numbers, null for one that is not finite"),
-    "accuracy_curve": Rule(list_of(is_share), "a list of numbers between 0 and 1"),
-    "path_weights": Rule(list_of(_NUMBERS), "a list of lists of numbers, null if not finite"),
-    "temperatures": Rule(
-        list_of(or_null(lambda T: is_number(T) and T >= 0)), "a list of numbers of at least 0, null if not finite"
-    ),
-    "dropped": Rule(or_null(is_share), "a number between 0 and 1, or null"),
-}
-_OPERATOR: dict[str, Rule] = {"method": COUNT, "L": NATURAL, "weights": PLAIN}  # PAN's
-
-
 def checked_settings(given: Mapping[str, Any]) -> dict[str, Any]:
     """All settings of a PAN, from those that are given; a name or a value that makes no sense is refused."""
     how = {**SETTINGS, **given}
-    _check_settings(how, "settings")
+    check_settings(how, "settings")
     return how
 
 
 def check_task(task: Task) -> None:
     """Refuses, before it is trained, what would have no readable record."""
-    _check_task(vars(task), _TASK, "a training")
+    check_fields(vars(task), TASK, "a training")
 
 
 class Results:
     """A folder of records; those of earlier versions had the baselines' in a folder `zoo` within it."""
 
     def __init__(self, folder: str | Path) -> None:
-        self.folder = checked_folder(folder)
+        self.folder = Path(folder)
+        if self.folder.exists() and not self.folder.is_dir():
+            raise ValueError(f"the results folder {self.folder} is a file: name a folder")
 
     def check_writable(self) -> None:
         check_writable(self.folder / "new.jsonl")
@@ -213,62 +146,18 @@ class Results:
 
 
 def parsed(content: Any, where: str) -> Record:
-    """A record from its JSON, checked against the schema."""
-    values = checked_fields(content, where, SCHEMA, Record, UPGRADES)
-    _check_task(values, _RECORD, where)
-    loss, tested = values["loss_curve"], values["tested"]
-    words = "a number between 0 and 1 where tested is true" if tested else "null where tested is false"
-    together = {
-        "test_accuracy": Rule(lambda value: (value is not None) == tested, words),
-        "accuracy_curve": Rule(lambda each: len(each) == len(loss), "as long as loss_curve"),
-        "best_epoch": Rule(
-            lambda each: not loss or (each and each <= len(loss) and loss[each - 1] is not None),
-            "an epoch with a finite loss, or 0 or null with empty curves",
-        ),
-    }
-    if values["model"] == PAN:
-        layers, length = values["settings"]["layers"], values["operator"]["L"] + 1
-        together["path_weights"] = Rule(
-            lambda each: not each or (len(each) == layers and {len(layer) for layer in each} == {length}),
-            f"{layers} lists of {length} numbers",
-        )
-        together["temperatures"] = Rule(lambda each: len(each) in (0, layers), f"{layers} numbers, one per layer")
-    check(values, together, where)
+    """A record from its JSON, upgraded from older schemas and checked: its fields are all there, and no others."""
+    content = upgraded(content, where)
+    values = {name: value for name, value in content.items() if name != "schema"}
+    if odd := [*sorted(values.keys() - RECORD.keys()), *sorted(RECORD.keys() - values.keys())]:
+        named = ", ".join(name[:60] for name in odd[:5])
+        raise ValueError(f"{where} has missing or unknown fields ({named}): name another results folder")
+    check_fields(values, RECORD, where)
+    check_together(values, where)
     return Record(**values)
-
-
-def _check_task(values: Mapping[str, Any], rules: Mapping[str, Rule], where: str) -> None:
-    """Of PAN, whose operator and settings are known, in words of these first."""
-    if values["model"] == PAN:
-        _check_names(values["operator"], _OPERATOR, f"{where}: operator")
-        check(values["operator"], _OPERATOR, where)
-        _check_settings(values["settings"], where)
-    check(values, rules, where)
-
-
-def _check_settings(how: Any, where: str) -> None:
-    known = (*SETTINGS, *UNSAID)
-    if isinstance(how, dict) and (odd := [name for name in how if name not in known]):
-        raise ValueError(f"{where}: {odd[0]!r:.60} is no setting: they are {', '.join(known)}")
-    said = {name: value for name, value in how.items() if name in SETTINGS} if isinstance(how, dict) else how
-    _check_names(said, SETTINGS, f"{where}: settings")
-    check(how, {**_SETTING, **{name: rule for name, rule in _UNSAID.items() if name in how}}, where)
-
-
-def _check_names(value: Any, names: Iterable[str], what: str) -> None:
-    names = list(names)
-    if not isinstance(value, dict) or not set(value) <= set(names):
-        raise ValueError(f"{what} must be an object of {', '.join(names)}")
-    if missing := [name for name in names if name not in value]:
-        raise ValueError(f"{what} has no {missing[0]!r}")
 
 
 def _plain(record: Record) -> dict[str, Any]:
     """The fields of a record, null for a number that JSON does not have."""
-    return {
-        **vars(record),
-        "val_loss": number_or_null(record.val_loss),
-        "loss_curve": [number_or_null(x) for x in record.loss_curve],
-        "path_weights": [[number_or_null(k) for k in layer] for layer in record.path_weights],
-        "temperatures": [number_or_null(T) for T in record.temperatures],
-    }
+    names = ("val_loss", "loss_curve", "path_weights", "temperatures")
+    return vars(record) | {name: number_or_null(getattr(record, name)) for name in names}

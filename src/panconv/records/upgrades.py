@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from panconv.records.jsonl import Upgrades, is_whole
+from panconv.records.schema import PAN, is_whole, shown
 
 SCHEMA = "panconv-record-1"
-PAN = "pan"
 _SETTINGS_OF_RUN_1 = ("hidden", "layers", "lr", "dropout", "weight_decay", "epochs", "patience")
 # What lines of the zoo carry of a method that never looked at it. What an M says itself (normalize, walk) is idle too.
 _IDLE: dict[str, tuple[str, ...]] = {
@@ -72,9 +71,20 @@ def _from_operator_1(content: dict[str, Any]) -> dict[str, Any]:
     return {**content, **kept, "schema": SCHEMA, "model": model, "split": "public", "command": ""}
 
 
-UPGRADES: Upgrades = {
+_UPGRADES = {  # from an older schema to one that is less old
     "panconv-run-1": _from_run_1,
     "panconv-run-2": _from_run_2,
     "panconv-zoo-1": _from_zoo_1,
     "panconv-operator-1": _from_operator_1,
 }
+
+
+def upgraded(content: Any, where: str) -> dict[str, Any]:
+    """What is said to be a record, as a record of now has it; what is of no known schema is refused."""
+    said = content.get("schema") if isinstance(content, dict) else None
+    while isinstance(said, str) and said in _UPGRADES:
+        content = _UPGRADES[said](content)
+        said = content["schema"]
+    if said != SCHEMA:
+        raise ValueError(f"{where} is of another schema ({shown(said)}, not {SCHEMA!r}): name another results folder")
+    return content

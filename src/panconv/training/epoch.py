@@ -151,29 +151,26 @@ def score(scores: Tensor, nodes: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     Args:
         scores: (N, C) or (N, S, C).
     """
-    chosen = _chosen(scores, nodes)
-    return losses(scores, nodes, y), (chosen.argmax(-1) == _by_trial(y)).float().mean(0)
+    chosen, target = _chosen(scores, nodes, y)
+    return _cross_entropy(chosen, target), (chosen.argmax(-1) == target).float().mean(0)
 
 
 def losses(scores: Tensor, nodes: Tensor, y: Tensor) -> Tensor:
     """Cross entropy of each trial on some nodes, (S,)."""
-    chosen = _chosen(scores, nodes)
-    target = _by_trial(y).expand(chosen.shape[:2])
+    return _cross_entropy(*_chosen(scores, nodes, y))
+
+
+def _cross_entropy(chosen: Tensor, target: Tensor) -> Tensor:
     return F.cross_entropy(chosen.flatten(0, 1), target.flatten(), reduction="none").reshape(target.shape).mean(0)
 
 
-def _chosen(scores: Tensor, nodes: Tensor) -> Tensor:
-    """(n, S, C), where one trial has a dimension too."""
+def _chosen(scores: Tensor, nodes: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    """Scores (n, S, C) and classes (n, S), where one trial has a dimension too."""
     if scores.dim() == 2:
         scores = scores.unsqueeze(1)
     if nodes.dim() == 1:
-        return scores.index_select(0, nodes)
-    return scores.gather(0, nodes.unsqueeze(-1).expand(-1, -1, scores.size(-1)))
-
-
-def _by_trial(y: Tensor) -> Tensor:
-    """(n, S), or (n, 1) for all of them."""
-    return y if y.dim() == 2 else y.unsqueeze(1)
+        return scores.index_select(0, nodes), y.unsqueeze(1).expand(-1, scores.size(1))
+    return scores.gather(0, nodes.unsqueeze(-1).expand(-1, -1, scores.size(-1))), y
 
 
 def _replace(kept: Tensor, where: Tensor, new: Tensor) -> None:

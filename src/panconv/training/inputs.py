@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import torch
@@ -28,7 +30,7 @@ class Inputs(NamedTuple):
 
 def checked_inputs(data: Data, model: Any, device: torch.device) -> Inputs:
     """What data holds for a model, in its dtype, on the device."""
-    x, y = _checked_parts(data)
+    x, y = checked_parts(data)
     N, sparse = x.size(0), x.layout != torch.strided
     masks = _checked_masks(data, N, model.trials)
     _check_fit(model, x.size(1), y[torch.stack([m.reshape(N, -1).any(1) for m in masks]).any(0)])
@@ -50,21 +52,18 @@ def _stored(x: Tensor) -> Tensor:
     return x if x.layout == torch.strided else x.to_sparse_csr().values()
 
 
-def _check_disjoint(train: Tensor, val: Tensor, test: Tensor) -> None:
+def _check_disjoint(masks: Sequence[Tensor]) -> None:
     """No node learns and is looked at, nor chooses and is tested; test_mask = val_mask says that no node is tested."""
-    pairs = [("train_mask", train, "val_mask", val), ("train_mask", train, "test_mask", test)]
-    if not torch.equal(val, test):
-        pairs.append(("val_mask", val, "test_mask", test))
-    for first, a, second, b in pairs:
-        shared = (a & b).any(1).nonzero().squeeze(1)
-        if shared.numel():
+    for (first, a), (second, b) in combinations(zip(_MASKS, masks, strict=True), 2):
+        shared = (a & b).any(1).nonzero()
+        if shared.numel() and not (first == "val_mask" and torch.equal(a, b)):
             raise ValueError(
                 f"data.{first} and data.{second} share {shared.numel()} nodes, such as {int(shared[0])}: "
                 f"take them out of one of the two, as in data.{first} &= ~data.{second}"
             )
 
 
-def _checked_parts(data: Any) -> tuple[Tensor, Tensor]:
+def checked_parts(data: Any) -> tuple[Tensor, Tensor]:
     """The features, real and finite, and the labels."""
     for name in ("x", "edge_index", "y", *_MASKS):
         if getattr(data, name, None) is None:
@@ -98,7 +97,7 @@ def _checked_masks(data: Any, N: int, trials: int | None) -> list[Tensor]:
         if mask.dim() == 2 and len(mask.sum(0).unique()) > 1:
             numbers = mask.sum(0).tolist()
             raise ValueError(f"data.{name} must hold as many nodes for one trial as for another, got {shown(numbers)}")
-    _check_disjoint(*(mask.reshape(N, -1) for mask in masks))
+    _check_disjoint([mask.reshape(N, -1) for mask in masks])
     return masks
 
 

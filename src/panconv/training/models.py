@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
 
 from panconv.base import random
-from panconv.base.checks import checked_count, checked_length, checked_seeds, checked_trial
+from panconv.base.checks import FLOATS, checked_count, checked_length, checked_seeds, checked_trial
 from panconv.compute.features import SparseRows
 from panconv.graph.prepared import PreparedGraph
 from panconv.nn import Dropout, PANConv
@@ -55,6 +55,7 @@ class PAN(nn.Module):
         trials: int | None = None,
         memory: str | None = None,
     ) -> None:
+        given = {name: value for name, value in locals().items() if name not in ("self", "__class__")}
         super().__init__()
         checked_count(num_layers, "num_layers")
         checked_count(hidden_channels, "hidden_channels")
@@ -64,25 +65,11 @@ class PAN(nn.Module):
             )
         spec = plain_spec(weights)
         per_layer = layer_specs(spec, num_layers)
-        self.config: dict[str, Any] = {
-            "in_channels": in_channels,
-            "hidden_channels": hidden_channels,
-            "out_channels": out_channels,
-            "num_layers": num_layers,
-            "L": L,
-            "method": method,
-            "weights": spec,
-            "paths": paths,
-            "dropout": dropout,
-            "bias": bias,
-            "trials": trials,
-            "memory": memory,
-        }
+        self.config: dict[str, Any] = {**given, "weights": spec}
         self.trials, self.decay = trials, "first"
-        widths = [in_channels, *[hidden_channels] * (num_layers - 1), out_channels]
         self.convs = nn.ModuleList(
             PANConv(a, b, L, method, w, paths, bias, trials, memory=memory)
-            for (a, b), w in zip(pairwise(widths), per_layer, strict=True)
+            for (a, b), w in zip(_widths(self.config), per_layer, strict=True)
         )
         self.dropouts = nn.ModuleList(Dropout(dropout) for _ in self.convs)
         self._prepared = PreparedGraph()
@@ -174,37 +161,35 @@ class PAN(nn.Module):
         """
         config, state = saving.load(path)
         with saving.refusing(path):
-            _check_state(_with_defaults(config), state)
+            bound = inspect.signature(PAN).bind(**config)  # TypeError for an argument that it does not have
+            bound.apply_defaults()
+            _check_state(bound.arguments, state)
             model = PAN(**config)
             model.load_state_dict({name: tensor.clone() for name, tensor in state.items()}, assign=True)
         return model.eval()
 
 
-_DTYPES = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
 _PATH_WEIGHTS = ("k", "energies", "log_temperature")
 _MOST_LENGTHS = 2**24  # of all layers and trials together, where no tensor has an entry per length
 
 
-def _with_defaults(config: dict[str, Any]) -> dict[str, Any]:
-    """Every argument of `PAN`, by name; TypeError for one that it does not have."""
-    bound = inspect.signature(PAN).bind(**config)
-    bound.apply_defaults()
-    return bound.arguments
+def _widths(config: dict[str, Any]) -> Iterator[tuple[int, int]]:
+    """What goes into each layer and comes out of it."""
+    hidden = [config["hidden_channels"]] * (config["num_layers"] - 1)
+    return pairwise([config["in_channels"], *hidden, config["out_channels"]])
 
 
 def _check_state(config: dict[str, Any], state: dict[str, Tensor]) -> None:
     """Refuses tensors other than those that the config implies, before a model of that size is built."""
-    counts = {name: checked_count(config[name], name) for name in ("num_layers", "hidden_channels", "out_channels")}
+    for name in ("num_layers", "hidden_channels", "out_channels"):
+        checked_count(config[name], name)
     lead = () if config["trials"] is None else (checked_count(config["trials"], "trials"),)
     if not isinstance(config["bias"], bool):
         raise ValueError(f"bias must be true or false, got {config['bias']!r}")
-    layers, expected = counts["num_layers"], 3 if config["bias"] else 2
+    layers, expected = config["num_layers"], 3 if config["bias"] else 2
     if len(state) != expected * layers:
         raise ValueError(f"num_layers = {layers} makes {expected * layers} tensors, it has {len(state)}")
-    for i in range(layers):
-        first, last = i == 0, i == layers - 1
-        width = config["in_channels"] if first else counts["hidden_channels"]
-        shape = (width, counts["out_channels" if last else "hidden_channels"])
+    for i, shape in enumerate(_widths(config)):
         _check_shape(f"convs.{i}.lin.weight", (*lead, *shape), state)
         if config["bias"]:
             _check_shape(f"convs.{i}.bias", (*lead, shape[1]), state)
@@ -234,7 +219,7 @@ def _check_dtypes(state: dict[str, Tensor]) -> None:
     """Refuses mixed dtypes, but for path weights, which may be wider than the rest."""
     dtype = state["convs.0.lin.weight"].dtype
     for name, tensor in state.items():
-        if tensor.dtype not in _DTYPES:
+        if tensor.dtype not in FLOATS:
             raise ValueError(f"{name} is of {tensor.dtype}, no dtype that a model is saved in")
         wider = ".weights." in name and torch.promote_types(tensor.dtype, dtype) == tensor.dtype
         if tensor.dtype != dtype and not wider:

@@ -105,9 +105,8 @@ def missing(tasks: Iterable[Task], records: Iterable[Record]) -> int:
     return len({task.key() for task in tasks} - {record.key() for record in records})
 
 
-def alike(records: Iterable[Record], tasks: Iterable[Task]) -> list[Record]:
+def alike(records: Iterable[Record], tasks: Sequence[Task]) -> list[Record]:
     """The records that differ from one of the tasks by the seed alone."""
-    tasks = list(tasks)
     cells, wanted = {(task.dataset, task.model) for task in tasks}, {task.alike() for task in tasks}
     mine = (record for record in records if (record.dataset, record.model) in cells)  # a key costs more than a look
     return [record for record in mine if record.alike() in wanted]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -19,6 +19,7 @@ from panconv.base.checks import (
     checked_length,
     checked_numbers,
     checked_seed,
+    free_bytes,
     kind_of,
     shown,
 )
@@ -26,10 +27,11 @@ from panconv.data import load
 from panconv.data.splits import with_random_splits
 from panconv.graph import Adjacency
 from panconv.met.methods import checked_method
-from panconv.records.jsonl import number_or_null
 from panconv.records.ranking import Point, ranked
 from panconv.records.record import UNSAID, Record, Results, Task, check_task, checked_settings, pan_task
-from panconv.training.fit import FitResult, Progress, fit
+from panconv.records.schema import number_or_null
+from panconv.training.fit import FitResult, fit
+from panconv.training.inputs import checked_parts
 from panconv.training.models import PAN
 from panconv.training.runner import Step, Tell, run, versions
 from panconv.weights import PowerLaw, layer_specs, weights_from
@@ -38,11 +40,13 @@ from panconv.weights import PowerLaw, layer_specs, weights_from
 _BYTES_PER_FEATURE, _BYTES_PER_HIDDEN = 24, 60
 _BATCH_BYTES = 2**29  # on the CPU, where larger batches fall out of the caches and are slower
 _MOST_POINTS = 100_000
-_GIVEN: dict[str, Data] = {}  # graphs that were given as objects, while they are searched
 
 
+@dataclass(frozen=True)
 class Pans:
     """How PANs are trained: side by side where they are alike but for the seed and fixed weights."""
+
+    data: Data | None = None  # the graph, where it is not to be loaded by its name
 
     def check(self, task: Task) -> None:
         check_task(task)
@@ -52,19 +56,19 @@ class Pans:
         return replace(task, operator=fixed).alike()
 
     def at_once(self, task: Task, device: str) -> int:
-        return batch_size(_graph(task.dataset), task.settings["hidden"], device)
+        data = _loaded(task.dataset) if self.data is None else self.data
+        return batch_size(data, task.settings["hidden"], device)
 
     def train(self, tasks: list[Task], device: str, command: str, tell: Tell) -> list[Record]:
-        return train_batch(tasks, device=device, command=command, tell=tell)[0]
+        return train_batch(tasks, device=device, command=command, tell=tell, data=self.data)[0]
 
 
 def batch_size(data: Data, hidden: int, device: str = "cpu") -> int:
     """How many trials of a graph train side by side within memory."""
     stored = data.x.values().numel() if data.x.layout == torch.sparse_csr else data.x.numel()
     each = _BYTES_PER_FEATURE * stored + _BYTES_PER_HIDDEN * data.x.size(0) * hidden
-    budget = _BATCH_BYTES
-    if torch.device(device).type == "cuda":
-        budget = torch.cuda.mem_get_info(device)[0] // 4
+    place = torch.device(device)
+    budget = free_bytes(place) // 4 if place.type == "cuda" else _BATCH_BYTES
     return max(1, budget // each)
 
 
@@ -74,16 +78,13 @@ def train_batch(
     device: str = "cpu",
     command: str = "",
     tell: Tell | None = None,
+    data: Data | None = None,
 ) -> tuple[list[Record], FitResult[PAN]]:
-    """Trains PANs that are alike but for the seed and fixed weights, all at once."""
-
-    def told(progress: Progress) -> None:
-        if tell is not None:
-            tell(progress.epoch / progress.epochs, progress)
-
+    """Trains PANs that are alike but for the seed and fixed weights, all at once, on `data` or the graph they name."""
     one, how, seeds = tasks[0], tasks[0].settings, [task.seed for task in tasks]
     check_task(one)
-    data, met = _graph(one.dataset, how.get("rows", UNSAID["rows"])), met_of(one)
+    rows = how.get("rows", UNSAID["rows"])
+    met, data = met_of(one), _loaded(one.dataset, rows) if data is None else data
     data = with_random_splits(data, seeds) if one.split == "random" else data
     model = PAN(
         data.x.size(1),
@@ -98,6 +99,7 @@ def train_batch(
     )
     model.decay = how.get("decay", UNSAID["decay"])
     options = {key: how[key] for key in ("lr", "weight_decay", "epochs", "patience", "keep") if key in how}
+    told = None if tell is None else lambda progress: tell(progress.epoch / progress.epochs, progress)
     result = fit(model, data, seeds=seeds, device=device, callback=told, **options)
     adj = Adjacency.of(data.edge_index, num_nodes=data.num_nodes)
     with torch.no_grad():  # k(n; i) of eq. 2, the mean over the nodes, (L+1, S) per layer
@@ -221,31 +223,22 @@ def grid_search(
         raise TypeError(f"data must be the name of a graph or a PyG Data, got {kind_of(data)}")
     if not isinstance(points, (list, tuple)) or not points:
         raise ValueError(f"the grid has no points: points must be a list of path weights, got {shown(points)}")
+    if settings is not None and not isinstance(settings, Mapping):
+        raise TypeError(f"settings must be a dict, such as {{'lr': 0.01}}, got {kind_of(settings)}")
     checked_method(method), checked_length(L), checked_device(device)
-    trials, seed, how = checked_count(trials, "trials"), checked_seed(seed), _settings(settings)
-    if isinstance(data, Data) and results is not None:
+    trials, seed, how = checked_count(trials, "trials"), checked_seed(seed), checked_settings(settings or {})
+    for name in ("hidden", "layers", "epochs", "patience"):
+        checked_count(how[name], f"settings[{name!r}]")
+    name, graph = (data, None) if isinstance(data, str) else ("a Data object", data)
+    if graph is not None:
+        checked_parts(graph)
+    if graph is not None and results is not None:
         raise ValueError("results go with a graph that has a name: a Data object cannot be found again in a record")
-    name = f"Data object {id(data)}" if isinstance(data, Data) else data
     for spec in points:
         for each in layer_specs(spec, how["layers"]):
             weights_from(each, L)
     tasks = [pan_task(name, method, w, L, how, seed + t) for w in points for t in range(trials)]
-    if isinstance(data, Data):
-        _GIVEN[name] = data
-    try:
-        return ranked(run(tasks, results, trainer=Pans(), device=device, command=command, callback=callback))
-    finally:
-        _GIVEN.pop(name, None)
-
-
-def _settings(settings: Mapping[str, Any] | None) -> dict[str, Any]:
-    """All settings, with what is changed of them."""
-    if settings is not None and not isinstance(settings, Mapping):
-        raise TypeError(f"settings must be a dict, such as {{'lr': 0.01}}, got {kind_of(settings)}")
-    how = checked_settings(settings or {})
-    for name in ("hidden", "layers", "epochs", "patience"):
-        checked_count(how[name], f"settings[{name!r}]")
-    return how
+    return ranked(run(tasks, results, trainer=Pans(graph), device=device, command=command, callback=callback))
 
 
 def _is_fixed(weights: Any) -> bool:
@@ -270,10 +263,6 @@ def _curve(values: Tensor, s: int, result: FitResult[PAN]) -> list[Any]:
     return [number_or_null(round(value, 5)) for value in values[:last, s].tolist()]
 
 
-def _graph(dataset: str, rows: bool = True) -> Data:
-    return _GIVEN[dataset] if dataset in _GIVEN else _loaded(dataset, rows)
-
-
 @lru_cache(maxsize=8)
-def _loaded(dataset: str, rows: bool) -> Data:
+def _loaded(dataset: str, rows: bool = True) -> Data:
     return load(dataset, sparse=True, normalize=rows)

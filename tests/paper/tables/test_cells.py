@@ -38,10 +38,11 @@ def test_the_papers_tables_are_whole():
 
 
 def test_what_each_experiment_trains():
-    assert len(cells.fixed_tasks("table3", GRAPHS, 10)) == 3 * (7 * 10 + 27 * 3)
-    drawn = cells.fixed_tasks("figure2", GRAPHS, 4)[::4]
+    tasks, later = cells.wanted("table3", [], GRAPHS, 10)
+    assert (len(tasks), later) == (3 * (7 * 10 + 27 * 3), 3 * 10)
+    drawn = cells.wanted("figure2", [], GRAPHS, 4)[0][::4]
     assert [(job.operator["L"], job.weights) for job in drawn] == [(2, [0, 1, 1]), (1, [0, 1])]
-    (quick,) = cells.fixed_tasks("table1", ["citeseer"], 1, quick=True)
+    (quick,) = cells.wanted("table1", [], ["citeseer"], 1, quick=True)[0]
     assert (quick.dataset, quick.seed, quick.settings["epochs"]) == ("citeseer", 0, 10)
     winner = cells.winner_tasks("cora", Point({"weights": [1.0, 1.0, 1.0]}, 0.8, 0.5, 0.0), 10)
     assert {job.seed for job in winner} == set(range(1000, 1010))

@@ -35,11 +35,10 @@ class Spectrum:
 
     def numbers(self) -> dict[str, Any]:
         """The row of a table, as plain numbers."""
-        mean = float(self.weights @ self.values)
         return {
             "largest": float(self.values.max()),
             "smallest": float(self.values.min()),
-            "mean": mean,
+            "mean": float(self.weights @ self.values),
             "smooth": self.smooth,
             "copies": self.copies,
             "gap": self.gap,

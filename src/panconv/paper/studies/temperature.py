@@ -91,10 +91,9 @@ class SweepOf:
     def tasks(self) -> list[Task]:
         """The trials of every place, one place after the other."""
         how = settings(self.dataset, self.method).plain(epochs=self.epochs)
-        laws = ((L, law(L, T, self.alpha, trained)) for L, T, trained in self.places())
         return [
-            pan_task(self.dataset, self.method, weights, L, how, seed)
-            for L, weights in laws
+            pan_task(self.dataset, self.method, law(L, T, self.alpha, trained), L, how, seed)
+            for L, T, trained in self.places()
             for seed in range(self.trials)
         ]
 

@@ -48,18 +48,6 @@ def winner_tasks(dataset: str, best: Point, trials: int, quick: bool = False) ->
     return _tasks(dataset, 5, best.weights, PAPER[dataset], trials, quick, seed=WINNER_SEED)
 
 
-def fixed_tasks(experiment: str, datasets: Sequence[str], trials: int, quick: bool = False) -> list[Task]:
-    """All trainings of an experiment but those of the grid's winners, which are not known before."""
-    if experiment in ("table1", "table2"):
-        return [job for name in datasets for job in pan_tasks(name, trials, quick)]
-    if experiment == "figure1":  # drawn from the operator alone
-        return []
-    if experiment == "figure2":
-        return pan_tasks("cora", trials, quick) + gcn_tasks(trials, quick)
-    methods = [job for name in datasets for method in TABLE3 for job in method_tasks(name, method, trials, quick)]
-    return methods + [job for name in datasets for job in grid_tasks(name, quick)]
-
-
 def found(runs: Sequence[Record], jobs: Sequence[Task]) -> list[Record]:
     """The trials of a cell: alike in everything but the seed; those that chose a winner are not its own."""
     winner = jobs[0].seed >= WINNER_SEED
@@ -82,8 +70,16 @@ def wanted(
     experiment: str, runs: Sequence[Record], datasets: Sequence[str], trials: int, quick: bool = False
 ) -> tuple[list[Task], int]:
     """The trainings of an experiment, and how many more there will be once the grids' winners are known."""
-    tasks, later = fixed_tasks(experiment, datasets, trials, quick), 0
-    for name in datasets if experiment == "table3" else ():
+    if experiment in ("table1", "table2"):
+        return [job for name in datasets for job in pan_tasks(name, trials, quick)], 0
+    if experiment == "figure1":  # drawn from the operator alone
+        return [], 0
+    if experiment == "figure2":
+        return pan_tasks("cora", trials, quick) + gcn_tasks(trials, quick), 0
+    tasks = [job for name in datasets for method in TABLE3 for job in method_tasks(name, method, trials, quick)]
+    later = 0
+    for name in datasets:
+        tasks += grid_tasks(name, quick)
         if points := grid_points(runs, name, quick):
             tasks += winner_tasks(name, points[0], trials, quick)
         else:
