@@ -100,9 +100,9 @@ def _baselines(wanted: Sequence[str], methods: str | None) -> list[str]:
 
 def _finish(experiment: str, folder: Path, records: list[Record], graphs: list[str], L: int) -> None:
     """Prints a table, or draws a figure, of what was trained."""
+    from panconv.paper.figures.curves import draw_figure2
     from panconv.paper.figures.lattice import draw_figure1
     from panconv.paper.report import summary
-    from panconv.paper.report.figure2 import draw
     from panconv.paper.report.ranking import draw_all
 
     if experiment == "figure1":
@@ -112,7 +112,7 @@ def _finish(experiment: str, folder: Path, records: list[Record], graphs: list[s
     elif experiment == "figure2":
         figure = summary.figure2(records)
         for ending in ("png", "svg"):
-            draw(figure, folder / f"figure2.{ending}")
+            draw_figure2(figure, folder / f"figure2.{ending}")
         screen.say("Figure 2", folder / "figure2.png", f", .svg\n{summary.convergence_line(figure)}")
     else:
         rows = getattr(summary, experiment)(records)

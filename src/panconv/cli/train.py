@@ -136,7 +136,7 @@ def _write_outputs(
         screen.write_json(json_file, {"panconv": version("panconv"), "runs": records}, "results")
     if plot is not None:
         with _noting(failures):
-            learning_curves({screen.drawn(name): result.history for name, (_, result) in done.items()}, plot)
+            learning_curves({screen.drawn(name): runs for name, (runs, _) in done.items()}, plot)
             screen.say("learning curves", plot)
     for name, file in models.items():
         with _noting(failures):
