@@ -89,8 +89,7 @@ def _baselines(wanted: Sequence[str], methods: str | None) -> list[str]:
     offered = [name for name in baselines.NAMES["table2"] if any(name in baselines.NAMES.get(w, ()) for w in wanted)]
     if methods is None:
         return offered
-    asked = [name for name in methods.split(",") if name.strip() and name.strip().lower() != "pan"]  # its row is there
-    named = list(dict.fromkeys(map(checked, asked)))
+    named = list(dict.fromkeys(checked(name) for name in checks.names(methods) if name != "pan"))  # its row is there
     if not offered:
         raise ValueError(f"--methods goes with table1, table2 and all, not with {', '.join(wanted)}")
     if odd := [name for name in named if name not in offered]:
@@ -178,6 +177,5 @@ def _words(cell: Cell) -> Text:
     if cell.mean is None:
         return screen.dim("not run", f"  {paper}      ")
     spread = f"±{cell.std:.1f}" if cell.trials > 1 else ""
-    if cell.difference is None:
-        return screen.bold(f"{cell.mean:.1f}", f"{spread} {paper}      ")
-    return screen.bold(f"{cell.mean:.1f}", f"{spread} {paper} {signed(cell.difference)}{'▼' if cell.below else ' '}")
+    change = " " * 5 if cell.difference is None else f"{signed(cell.difference)}{'▼' if cell.below else ' '}"
+    return screen.bold(f"{cell.mean:.1f}", f"{spread} {paper} {change}")
