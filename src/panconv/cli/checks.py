@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import sys
 from collections.abc import Sequence
@@ -12,7 +11,6 @@ from panconv.base.files import check_writable
 from panconv.records.record import Record, Results
 
 PLOTS = (".png", ".svg", ".pdf")
-_LONGEST_NAME = 200  # bytes of a file's name: a system takes 255, and while it is written it has a longer one
 _LONGEST = 10_000  # path length
 _MOST = 1_000_000  # of whatever is counted on the command line
 
@@ -93,8 +91,6 @@ def outputs(plot: Path | None, *others: Path | None) -> None:
         raise ValueError(f"--plot must end in {', '.join(PLOTS)}, got {str(plot)!r}")
     for path in (plot, *others):
         if path is not None:
-            if len(os.fsencode(path.name)) > _LONGEST_NAME:
-                raise ValueError(f"cannot write {path}: its name is longer than {_LONGEST_NAME} bytes; name it shorter")
             check_writable(path)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -102,23 +103,27 @@ def _finish(experiment: str, folder: Path, records: list[Record], graphs: list[s
     from panconv.paper.figures.curves import draw_figure2
     from panconv.paper.figures.lattice import draw_figure1
     from panconv.paper.report import summary
-    from panconv.paper.report.ranking import draw_all
+    from panconv.paper.report.ranking import draw_ranking
+    from panconv.paper.report.standing import ranked_graphs
 
     if experiment == "figure1":
-        for ending in ("png", "svg"):
-            draw_figure1(L, folder / f"figure1.{ending}")
-        screen.say("Figure 1", folder / "figure1.png", f", .svg (L = {L})")
+        _draw("Figure 1", folder / "figure1", partial(draw_figure1, L), f" (L = {L})")
     elif experiment == "figure2":
         figure = summary.figure2(records)
-        for ending in ("png", "svg"):
-            draw_figure2(figure, folder / f"figure2.{ending}")
-        screen.say("Figure 2", folder / "figure2.png", f", .svg\n{summary.convergence_line(figure)}")
+        _draw("Figure 2", folder / "figure2", partial(draw_figure2, figure), f"\n{summary.convergence_line(figure)}")
     else:
         rows = getattr(summary, experiment)(records)
         _show_rows(experiment, rows, [i for i, name in enumerate(GRAPHS) if name in graphs])
         _show_count(rows)
-        for path in draw_all(rows, graphs, folder) if experiment == "table2" else ():
-            screen.say("Ranked", path, ", .svg")
+        for graph, ranked in ranked_graphs(rows, graphs).items() if experiment == "table2" else ():
+            _draw("Ranked", folder / f"ranked-{graph}", partial(draw_ranking, ranked, graph))
+
+
+def _draw(what: str, stem: Path, draw: Callable[[Path], None], more: str = "") -> None:
+    """Draws a picture as PNG and as SVG."""
+    for ending in (".png", ".svg"):
+        draw(stem.with_suffix(ending))
+    screen.say(what, stem.with_suffix(".png"), f", .svg{more}")
 
 
 def _show_splits(records: list[Record], graphs: list[str], quick: bool) -> None:

@@ -11,7 +11,7 @@ from plotly.subplots import make_subplots
 from panconv.paper.figures.band import CURVES, band
 from panconv.paper.figures.palette import BLUE, GREY, MODELS, ORANGE, sheer
 from panconv.paper.published import GRAPHS
-from panconv.paper.report.standing import Place, places, ranked_words, spread
+from panconv.paper.report.standing import Place, ranked_graphs, ranked_words, spread
 from panconv.paper.report.summary import TITLES, Row, grid
 from panconv.records.record import Record
 
@@ -124,10 +124,8 @@ def _highlight(plot: go.Figure, row: int, ranked: Sequence[Place]) -> None:
 
 def rankings(rows: Sequence[Row]) -> list[tuple[str, str, str]]:
     """By graph that has two methods to compare: its title, who leads in words, and the picture."""
-    found = {name: places(rows, name) for name in GRAPHS}
-    return [
-        (TITLES[name], ranked_words(ranked), ranking(name, ranked)) for name, ranked in found.items() if len(ranked) > 1
-    ]
+    found = ranked_graphs(rows)
+    return [(TITLES[name], ranked_words(ranked), ranking(name, ranked)) for name, ranked in found.items()]
 
 
 def _hover(at: int, place: Place) -> str:
