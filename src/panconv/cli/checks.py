@@ -85,7 +85,7 @@ def device(name: str) -> None:
         raise ValueError(f"--device {name} cannot be used here ({reason}): try --device cpu") from None
 
 
-def outputs(plot: Path | None, *others: Path | None) -> None:
+def outputs(plot: Path | None = None, *others: Path | None) -> None:
     """Refuses what cannot be written, before anything is computed."""
     if plot is not None and plot.suffix not in PLOTS:
         raise ValueError(f"--plot must end in {', '.join(PLOTS)}, got {str(plot)!r}")

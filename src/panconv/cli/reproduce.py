@@ -45,14 +45,13 @@ def reproduce(
 
     Example: panconv reproduce table3 --datasets cora
     """
-    checks.count(trials, "--trials")
     from panconv.paper.tables.reproduce import Asked
     from panconv.paper.tables.reproduce import reproduce as train
     from panconv.paper.tables.splits import FASTEST
 
     wanted, graphs = _wanted(what, met, random_splits), _graphs(datasets)
+    checks.work(trials, device)
     store, done = checks.open_results(results)
-    checks.device(device)
     names = _baselines(wanted, methods or (",".join(FASTEST) if random_splits else None))
     asked = Asked(wanted, names, graphs, 1 if quick else trials, quick, met, random_splits)
     with screen.Batches(asked.missing(done)) as bar:
