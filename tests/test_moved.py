@@ -24,7 +24,8 @@ def test_modules_below_a_folder_that_moved():
     from panconv.experiments.operators import run
     from panconv.zoo import METHODS, trainer
 
-    assert importlib.import_module("panconv.zoo.gcn") is importlib.import_module("panconv.paper.zoo.gcn")
+    for old, new in (("zoo.gcn", "paper.zoo.gcn"), ("experiments.settings", "paper.settings")):
+        assert importlib.import_module(f"panconv.{old}") is importlib.import_module(f"panconv.{new}")
     assert callable(run)
     assert callable(trainer)
     assert len(METHODS) >= 24

@@ -18,7 +18,6 @@ MOVED = {
     "experiments.operators": "paper.studies.operators",
     "experiments.operators.models": "paper.studies.operators",
     "experiments.operators.records": "records.record",
-    "experiments.settings": "paper.settings",
     "files": "base.files",
     "methods": "met.methods",
     "models": "training.models",
@@ -33,28 +32,23 @@ MOVED = {
 }
 
 
-class _Finder(MetaPathFinder):
-    """Knows the old names, and the modules below an old name."""
+class _Moved(MetaPathFinder, Loader):
+    """Finds the old names, and the modules below an old name: the module of the new name is theirs as well."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        return None if new_name(fullname) is None else ModuleSpec(fullname, _Loader())
-
-
-class _Loader(Loader):
-    """Gives the module of the new name under the old one as well."""
+        name = new_name(fullname)
+        return None if name is None else ModuleSpec(fullname, self, loader_state=name)
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        name = new_name(spec.name)
-        assert name is not None
-        module = importlib.import_module(name)
-        self._spec = module.__spec__
+        module = importlib.import_module(spec.loader_state)
+        spec.loader_state = module.__spec__
         return module
 
     def exec_module(self, module: ModuleType) -> None:
-        """Nothing: it was run under its own name, which it keeps."""
-        module.__spec__ = self._spec
+        """Runs nothing: it was run under its own name, which it keeps."""
+        module.__spec__ = module.__spec__ and module.__spec__.loader_state
 
 
 def new_name(old: str) -> str | None:
@@ -68,4 +62,4 @@ def new_name(old: str) -> str | None:
 
 def install() -> None:
     """Lets the interpreter ask for old names first: below an old one it would load a module a second time."""
-    sys.meta_path.insert(0, _Finder())
+    sys.meta_path.insert(0, _Moved())

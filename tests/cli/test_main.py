@@ -72,6 +72,13 @@ def test_a_graph_with_a_long_name_has_records(place, tmp_path):
     assert len(Results(tmp_path / "r").read()) == 1
 
 
+def test_any_name_that_the_system_takes_is_written(place, tmp_path):
+    outputs = ("n" * 250 + ".json", "n" * 251 + ".png")
+    done = call("train", place / "tiny", *QUICK, "--json", outputs[0], "--plot", outputs[1], cwd=tmp_path)
+    assert done.code == 0, done.stderr
+    assert sorted(os.listdir(tmp_path)) == sorted(outputs)
+
+
 def test_two_graphs_of_one_name_do_not_share_a_model(place, tmp_path):
     planetoid_files(tmp_path / "tiny")
     line = refused(call("train", place / "tiny", tmp_path / "tiny", *QUICK, "--save", "m", cwd=tmp_path))
@@ -82,8 +89,8 @@ def test_two_graphs_of_one_name_do_not_share_a_model(place, tmp_path):
     ("arguments", "words"),
     [
         (("train", "~nosuchuser/graph"), "'~nosuchuser/graph' cannot be found"),
-        (("train", "tiny", "--json", "n" * 240), "its name is longer than 200 bytes"),
-        (("train", "tiny", "--plot", "n" * 240 + ".png"), "its name is longer than 200 bytes"),
+        (("train", "tiny", "--json", "n" * 256), "the name is too long; choose a shorter one"),
+        (("train", "tiny", "--plot", "n" * 252 + ".png"), "the name is too long; choose a shorter one"),
         (("train", "tiny", "--epochs", 10**9), "epochs must be a whole number between 1 and 1,000,000"),
         (("train", "tiny", "--trials", 10**9), "--trials must be at most 1,000,000"),
         (("train", "tiny", "--L", 20_000), "--L must be at most 10,000"),

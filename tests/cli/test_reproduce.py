@@ -75,6 +75,9 @@ def test_baselines_are_ranked(tmp_path):
     assert "Ranked: results/ranked-cora.png, .svg" in finished.stdout
     for ending in ("png", "svg"):
         assert (tmp_path / "results" / f"ranked-cora.{ending}").stat().st_size > 10_000
+    call("reproduce", "table2", "--quick", "--datasets", "cora,citeseer", "--methods", "pan", cwd=tmp_path)
+    drawn = sorted(path.name for path in (tmp_path / "results").glob("ranked*"))
+    assert drawn == ["ranked-cora.png", "ranked-cora.svg"]  # on Citeseer there is PAN alone
     finished = call("report", cwd=tmp_path)
     assert finished.returncode == 0, finished.stderr
     assert 'id="ranked-cora"' in (tmp_path / "report.html").read_text()

@@ -29,7 +29,7 @@ from panconv.records.record import Results
 COMMAND = ["reproduce", "table2", "--quick", "--datasets", "cora,citeseer", "--methods", "lp,mlp,sgc", "--out"]
 COMPLETE = 2 * 4  # PAN and three others on two graphs
 IMPORTED = (
-    *("paper.tables.reproduce", "paper.report.figure2", "paper.report.ranking"),
+    *("paper.tables.reproduce", "paper.figures.curves", "paper.report.ranking"),
     *("paper.zoo.lp", "paper.zoo.mlp", "paper.zoo.sgc"),
 )
 EVENTS = ("open", "os.rename", "os.remove", "os.mkdir", "os.chmod", "os.rmdir", "tempfile.mkstemp", "os.utime")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import sys
 from collections.abc import Sequence
@@ -12,8 +11,7 @@ from panconv.base.files import check_writable
 from panconv.records.record import Record, Results
 
 PLOTS = (".png", ".svg", ".pdf")
-_LONGEST_NAME = 200  # bytes of a file's name: a system takes 255, and while it is written it has a longer one
-LONGEST = 10_000  # path length
+_LONGEST = 10_000  # path length
 _MOST = 1_000_000  # of whatever is counted on the command line
 
 
@@ -32,9 +30,7 @@ def count(value: int, option: str, least: int = 1, most: int = _MOST) -> None:
 
 def length(L: int) -> None:
     """Refuses paths that are too long to wait for."""
-    from panconv.base.checks import checked_length
-
-    count(checked_length(L), "--L", 0, LONGEST)
+    count(L, "--L", 0, _LONGEST)
 
 
 def numbers(text: str, option: str) -> list[float]:
@@ -89,15 +85,20 @@ def device(name: str) -> None:
         raise ValueError(f"--device {name} cannot be used here ({reason}): try --device cpu") from None
 
 
-def outputs(plot: Path | None, *others: Path | None) -> None:
+def outputs(plot: Path | None = None, *others: Path | None) -> None:
     """Refuses what cannot be written, before anything is computed."""
     if plot is not None and plot.suffix not in PLOTS:
         raise ValueError(f"--plot must end in {', '.join(PLOTS)}, got {str(plot)!r}")
     for path in (plot, *others):
         if path is not None:
-            if len(os.fsencode(path.name)) > _LONGEST_NAME:
-                raise ValueError(f"cannot write {path}: its name is longer than {_LONGEST_NAME} bytes; name it shorter")
             check_writable(path)
+
+
+def work(trials: int, on: str, *files: Path | None) -> None:
+    """Refuses what most commands may be given: the number of trainings, the device, and the files as in `outputs`."""
+    count(trials, "--trials")
+    device(on)
+    outputs(*files)
 
 
 def open_results(folder: Path) -> tuple[Results, list[Record]]:

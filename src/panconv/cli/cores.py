@@ -6,6 +6,7 @@ import math
 import os
 import sys
 from collections.abc import Iterator, MutableMapping
+from contextlib import suppress
 from pathlib import Path
 
 # Where a thread has nothing to do, OpenMP lets it spin, on the GNU side for milliseconds. Beside a busy neighbour each
@@ -34,35 +35,28 @@ def _visible() -> int:
 
 def granted(root: Path = Path("/sys/fs/cgroup"), own: Path = Path("/proc/self/cgroup")) -> int | None:
     """The cores that the quota of a container grants, at least 1; None where there is no quota."""
-    found = [quota for quota in _quotas(root, own) if quota is not None]
+    found = []
+    for files in _quotas(root, own):
+        with suppress(OSError, ValueError):  # no such file, or "max"
+            quota, period = (int(word) for file in files for word in file.read_text().split())
+            if quota > 0 and period > 0:
+                found.append(quota / period)
     return max(1, math.floor(min(found))) if found else None
 
 
-def _quotas(root: Path, own: Path) -> Iterator[float | None]:
-    """The quota of each group that the process is in, from its own up to the root, by cgroups 2 or 1."""
-    try:
-        lines = own.read_text().splitlines()
-    except (OSError, ValueError):
-        lines = []
-    for line in ["0::/", *lines]:
+def _quotas(root: Path, own: Path) -> Iterator[list[Path]]:
+    """Where the quota and its period stand, of each group that the process is in up to the root, by cgroups 2 or 1."""
+    lines = ["0::/"]
+    with suppress(OSError, ValueError):
+        lines += own.read_text().splitlines()
+    for line in lines:
         _, controllers, path = line.split(":", 2)
-        if controllers and "cpu" not in controllers.split(","):
-            continue
         group = Path(path.lstrip("/"))
         for folder in (group, *group.parents):
             if not controllers:
-                yield _quota(root / folder / "cpu.max")
-            else:
-                at = root / "cpu" / folder
-                yield _quota(at / "cpu.cfs_quota_us", at / "cpu.cfs_period_us")
-
-
-def _quota(*files: Path) -> float | None:
-    try:
-        quota, period = (int(word) for file in files for word in file.read_text().split())
-    except (OSError, ValueError):  # no such file, or "max"
-        return None
-    return quota / period if quota > 0 and period > 0 else None
+                yield [root / folder / "cpu.max"]
+            elif "cpu" in controllers.split(","):
+                yield [root / "cpu" / folder / name for name in ("cpu.cfs_quota_us", "cpu.cfs_period_us")]
 
 
 settle()

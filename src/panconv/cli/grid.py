@@ -42,20 +42,21 @@ def grid(
     Example: panconv grid cora --values 0,0.5,1,2 --trials 5 --plot grid.png
     """
     from panconv.met.methods import checked_method
+    from panconv.paper.figures.heat import heat_map
     from panconv.paper.settings import settings
     from panconv.records.record import pan_task
     from panconv.training.runner import missing
-    from panconv.training.search import grid_search, power_law_points
+    from panconv.training.search import grid_points, grid_search, power_law_points
 
     checked_method(method)
     checks.length(L)
-    checks.count(trials, "--trials")
-    checks.device(device)
-    checks.outputs(plot, json_file)
+    checks.work(trials, device, plot, json_file)
     (store, done), name = checks.open_results(results), checks.canonical(graph)
     how = settings(name, method).plain(epochs=epochs)
     if temperatures is None:
-        points = _grid(values, L, tie, how["layers"] if per_layer else None)
+        given = checks.numbers(values, "--values") if values else []
+        tied = [] if tie is None else checks.whole_numbers(tie, "--tie")
+        points: list[Any] = list(grid_points(given, L, tie=tied, layers=how["layers"] if per_layer else None))
     elif tie is not None or per_layer:
         raise ValueError("--temperatures makes a grid of power laws, which --tie and --per-layer do not go with")
     else:
@@ -66,20 +67,9 @@ def grid(
         options: dict[str, Any] = {"device": device, "command": checks.command_line(), "callback": bar.show}
         found = grid_search(name, points, how, method=method, L=L, trials=trials, seed=seed, results=store, **options)
     _show(found, screen.title(name), trials)
-    if plot is not None:
-        from panconv.paper.figures.heat import heat_map
-
-        what = f"method {method}: validation accuracy (%), {trials} trials per point"
-        heat_map(found, f"{screen.drawn(name)}, {what}", plot)
-        screen.say("heat map", plot)
+    heading = f"{screen.title(name)}, method {method}: validation accuracy (%), {trials} trials per point"
+    screen.draw(plot, "heat map", heat_map, found, heading)
     screen.write_json(json_file, [{"weights": point.weights, **vars(point)} for point in found], "points")
-
-
-def _grid(values: str, L: int, tie: str | None, layers: int | None) -> list[Any]:
-    from panconv.training.search import grid_points
-
-    tied = [] if tie is None else checks.whole_numbers(tie, "--tie")
-    return list(grid_points(checks.numbers(values, "--values") if values else [], L, tie=tied, layers=layers))
 
 
 def _show(found: list[Point], name: str, trials: int) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import statistics
 import sys
-import warnings
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,7 +12,7 @@ import typer
 from rich.text import Text
 
 from panconv.cli import checks, screen
-from panconv.cli.options import Device, json_of
+from panconv.cli.options import Device, Out, json_of
 from panconv.paper.report.standing import signed
 from panconv.paper.zoo.registry import METHODS
 
@@ -25,9 +24,7 @@ def operators(
     datasets: Annotated[str, typer.Option(metavar="G,G,...", help="On which graphs.")] = "cora,citeseer,pubmed",
     models: Annotated[str, typer.Option(metavar="M,M,...", help="Which models.")] = "cheb,gcn,sgc,appnp,gat,ssgc",
     trials: Annotated[int, typer.Option(help="Trainings on each operator.")] = 10,
-    folder: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="Where the record of each training goes.")
-    ] = Path("operators"),
+    folder: Out = Path("operators"),
     json_file: Annotated[Path | None, json_of("the table")] = None,
     device: Device = "cpu",
     quick: Annotated[
@@ -40,18 +37,16 @@ def operators(
 
     Example: panconv operators --datasets cora --models gcn,sgc
     """
-    from panconv.paper.studies.operators import WILL_GO, asked, run
+    from panconv.paper.studies.operators import WILL_GO, asked, table
+    from panconv.paper.tables.reproduce import reproduce
 
-    checks.count(trials, "--trials")
-    checks.device(device)
-    checks.outputs(None, json_file)
-    graphs, names = checks.names(datasets), checks.names(models)
-    missing = asked(graphs, names, trials, quick).missing(checks.open_results(folder)[1])
+    checks.work(trials, device, None, json_file)
+    trainings = asked(checks.names(datasets), checks.names(models), trials, quick)
+    store, done = checks.open_results(folder)
     print(f"panconv operators: {WILL_GO}", file=sys.stderr)
-    with screen.Batches(missing) as bar, warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # it has been said
-        options = {"trials": trials, "quick": quick, "device": device, "command": checks.command_line()}
-        cells = run(folder, datasets=graphs, models=names, callback=bar.show, **options)  # type: ignore[arg-type]
+    with screen.Batches(trainings.missing(done)) as bar:
+        reproduce(trainings, store, device=device, command=checks.command_line(), callback=bar.show)
+    cells = table(trainings, store.read())
     _show(cells)
     screen.write_json(json_file, [asdict(cell) for cell in cells], "table")
 

@@ -14,7 +14,7 @@ Exponent = Annotated[float, typer.Option(help="E(n) = n^alpha, at least 1.")]
 Seed = Annotated[int, typer.Option(help="The first trial's seed; the next ones count up.")]
 Epochs = Annotated[int | None, typer.Option(help="At most so many epochs.")]
 Device = Annotated[str, typer.Option(metavar="cpu|cuda", help="Where to train.")]
-Plot = Annotated[Path | None, typer.Option(metavar="FILE", help="Save a plot (png, svg, pdf).")]
+Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="Where the record of each training goes.")]
 
 RESULTS = Path("results")  # where records go and are looked for
 
@@ -22,6 +22,9 @@ RESULTS = Path("results")  # where records go and are looked for
 def plot_of(what: str) -> Any:
     """The option --plot where the picture has a name."""
     return typer.Option(metavar="FILE", help=f"Save {what} (png, svg, pdf).")
+
+
+Plot = Annotated[Path | None, plot_of("a plot")]
 
 
 def json_of(what: str) -> Any:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from panconv.cli import checks, screen
+from panconv.cli import screen
 from panconv.cli.options import RESULTS
 
 
@@ -18,5 +18,4 @@ def report(
     """Write one HTML page about the results: tables, figures and commands, ours beside the paper's."""
     from panconv.paper.report import write_report
 
-    checks.outputs(None, page)
     screen.say("report", write_report(results, page))

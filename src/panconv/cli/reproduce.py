@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -47,14 +48,13 @@ def reproduce(
 
     Example: panconv reproduce table3 --datasets cora
     """
-    checks.count(trials, "--trials")
     from panconv.paper.tables.reproduce import Asked
     from panconv.paper.tables.reproduce import reproduce as train
     from panconv.paper.tables.splits import FASTEST
 
     wanted, graphs = _wanted(what, met, random_splits), _graphs(datasets)
+    checks.work(trials, device)
     store, done = checks.open_results(results)
-    checks.device(device)
     names = _baselines(wanted, methods or (",".join(FASTEST) if random_splits else None))
     asked = Asked(wanted, names, graphs, 1 if quick else trials, quick, met, random_splits)
     with screen.Batches(asked.missing(done)) as bar:
@@ -92,8 +92,7 @@ def _baselines(wanted: Sequence[str], methods: str | None) -> list[str]:
     offered = [name for name in baselines.NAMES["table2"] if any(name in baselines.NAMES.get(w, ()) for w in wanted)]
     if methods is None:
         return offered
-    asked = [name for name in methods.split(",") if name.strip() and name.strip().lower() != "pan"]  # its row is there
-    named = list(dict.fromkeys(map(checked, asked)))
+    named = list(dict.fromkeys(checked(name) for name in checks.names(methods) if name != "pan"))  # its row is there
     if not offered:
         raise ValueError(f"--methods goes with table1, table2 and all, not with {', '.join(wanted)}")
     if odd := [name for name in named if name not in offered]:
@@ -103,28 +102,32 @@ def _baselines(wanted: Sequence[str], methods: str | None) -> list[str]:
 
 def _finish(experiment: str, folder: Path, records: list[Record], graphs: list[str], L: int) -> None:
     """Prints a table, or draws a figure, of what was trained."""
+    from panconv.paper.figures.curves import draw_figure2
     from panconv.paper.figures.lattice import draw_figure1
     from panconv.paper.report import summary
-    from panconv.paper.report.figure2 import draw
-    from panconv.paper.report.ranking import draw_all
+    from panconv.paper.report.ranking import draw_ranking
+    from panconv.paper.report.standing import ranked_graphs
 
     if experiment in FURTHER:
         _show_claims(experiment, folder)
     elif experiment == "figure1":
-        for ending in ("png", "svg"):
-            draw_figure1(L, folder / f"figure1.{ending}")
-        screen.say("Figure 1", folder / "figure1.png", f", .svg (L = {L})")
+        _draw("Figure 1", folder / "figure1", partial(draw_figure1, L), f" (L = {L})")
     elif experiment == "figure2":
         figure = summary.figure2(records)
-        for ending in ("png", "svg"):
-            draw(figure, folder / f"figure2.{ending}")
-        screen.say("Figure 2", folder / "figure2.png", f", .svg\n{summary.convergence_line(figure)}")
+        _draw("Figure 2", folder / "figure2", partial(draw_figure2, figure), f"\n{summary.convergence_line(figure)}")
     else:
         rows = getattr(summary, experiment)(records)
         _show_rows(experiment, rows, [i for i, name in enumerate(GRAPHS) if name in graphs])
         _show_count(rows)
-        for path in draw_all(rows, graphs, folder) if experiment == "table2" else ():
-            screen.say("Ranked", path, ", .svg")
+        for graph, ranked in ranked_graphs(rows, graphs).items() if experiment == "table2" else ():
+            _draw("Ranked", folder / f"ranked-{graph}", partial(draw_ranking, ranked, graph))
+
+
+def _draw(what: str, stem: Path, draw: Callable[[Path], None], more: str = "") -> None:
+    """Draws a picture as PNG and as SVG."""
+    for ending in (".png", ".svg"):
+        draw(stem.with_suffix(ending))
+    screen.say(what, stem.with_suffix(".png"), f", .svg{more}")
 
 
 def _show_claims(question: str, folder: Path) -> None:
@@ -193,6 +196,5 @@ def _words(cell: Cell) -> Text:
     if cell.mean is None:
         return screen.dim("not run", f"  {paper}      ")
     spread = f"±{cell.std:.1f}" if cell.trials > 1 else ""
-    if cell.difference is None:
-        return screen.bold(f"{cell.mean:.1f}", f"{spread} {paper}      ")
-    return screen.bold(f"{cell.mean:.1f}", f"{spread} {paper} {signed(cell.difference)}{'▼' if cell.below else ' '}")
+    change = " " * 5 if cell.difference is None else f"{signed(cell.difference)}{'▼' if cell.below else ' '}"
+    return screen.bold(f"{cell.mean:.1f}", f"{spread} {paper} {change}")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from rich import box, progress
 from rich.console import Console
@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from panconv.base.files import replacing
+from panconv.paper.report.standing import signed
 from panconv.paper.zoo.registry import METHODS
 from panconv.records.jsonl import strict
 from panconv.records.record import PAN, Task
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
     from panconv.training.fit import Progress as Epoch
     from panconv.training.runner import Step
+
+
+T = TypeVar("T")
 
 
 def console(stderr: bool = False) -> Console:
@@ -58,9 +62,9 @@ def title(name: str) -> str:
     return DATASETS[name].title if name in DATASETS else one_line(Path(name).name)
 
 
-def drawn(name: str) -> str:
-    """A graph's name as a plot takes it, where $ would begin a formula."""
-    return title(name).replace("$", r"\$")
+def drawn(text: str) -> str:
+    """A text as a plot takes it, where $ would begin a formula."""
+    return text.replace("$", r"\$")
 
 
 def table(columns: Sequence[str], heading: str | None = None, texts: Sequence[str] = ()) -> Table:
@@ -77,9 +81,23 @@ def spread(values: Sequence[float]) -> str:
     return f" ± {statistics.stdev(values):.1f}" if len(values) > 1 else ""
 
 
+def beside(values: Sequence[float], paper: float | None) -> tuple[Text, str, str]:
+    """What was trained beside the paper: the mean with its spread, the paper's figure, the difference."""
+    mean = statistics.fmean(values)
+    ours = bold(f"{mean:.1f}", spread(values))
+    return (ours, "-", "-") if paper is None else (ours, f"{paper:.1f}", signed(mean - paper))
+
+
 def say(what: str, path: Path, more: str = "") -> None:
     """Tells where something was written."""
     out.print(f"{what}: {one_line(str(path))}{more}")
+
+
+def draw(path: Path | None, what: str, picture: Callable[[T, str, Path], None], content: T, heading: str) -> None:
+    """Draws a picture, where one was asked for."""
+    if path is not None:
+        picture(content, drawn(heading), path)
+        say(what, path)
 
 
 def write_json(path: Path | None, content: object, what: str) -> None:
@@ -116,7 +134,9 @@ class Bar(_Live):
         )
         self._tasks: dict[str, progress.TaskID] = {}
 
-    def show(self, title: str, p: Epoch) -> None:
+    def show(self, title: str, done: float, p: Epoch | None = None) -> None:
+        if p is None:
+            return
         self._bar.start()
         if title not in self._tasks:
             self._tasks[title] = self._bar.add_task(title, total=p.epochs, loss="-", running=p.trials)

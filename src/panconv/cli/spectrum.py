@@ -38,6 +38,7 @@ def spectrum(
     from panconv.graph import Adjacency
     from panconv.met import MET
     from panconv.met.methods import check_similar
+    from panconv.paper.studies.spectrum import draw_spectra, spectra
     from panconv.paths import Walks
     from panconv.weights import in_words
 
@@ -51,18 +52,15 @@ def spectrum(
     data = load(name, sparse=True)
     adj = Adjacency.from_edge_index(data.edge_index, num_nodes=data.num_nodes).to(device)
     M = MET(Walks(adj, L), weights, method)
-    from panconv.paper.studies.spectrum import draw_spectra, spectra
-
     columns = (screen.words(), BarColumn(bar_width=20), TimeElapsedColumn())
     with Progress(*columns, console=screen.console(stderr=True), transient=True) as bar:
         task = bar.add_task(f"two spectra of {data.num_nodes:,} nodes", total=2 * starts)
         found = spectra(M, adj, starts, lambda done: bar.advance(task, done))
     count = int(adj.components.max()) + 1
     parts = "connected" if count == 1 else f"{count:,} components"
-    _show(found, f"{screen.title(name)}: {data.num_nodes:,} nodes, {parts}, k(n) = {in_words(weights)}")
-    if plot is not None:
-        draw_spectra(found, f"{screen.drawn(name)}: {data.num_nodes:,} nodes", plot)
-        screen.say("spectra", plot)
+    heading = f"{screen.title(name)}: {data.num_nodes:,} nodes"
+    _show(found, f"{heading}, {parts}, k(n) = {in_words(weights)}")
+    screen.draw(plot, "spectra", draw_spectra, found, heading)
     record = {"graph": name, "method": method, "L": L, "k": weights, "command": checks.command_line()}
     screen.write_json(json_file, {**record, "spectra": [each.plain() for each in found]}, "values")
 

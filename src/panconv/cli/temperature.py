@@ -10,7 +10,7 @@ import typer
 from rich.table import Table
 
 from panconv.cli import checks, screen
-from panconv.cli.options import Device, Epochs, Exponent, Graph, Plot, json_of
+from panconv.cli.options import RESULTS, Device, Epochs, Exponent, Graph, Out, Plot, json_of
 
 if TYPE_CHECKING:
     from panconv.paper.studies.temperature import Landing, Sweep
@@ -26,9 +26,7 @@ def temperature(
     method: Annotated[int, typer.Option(help="The method; 1, 2 and 7 divide by Z.")] = 2,
     trials: Annotated[int, typer.Option(help="Trainings of each point, side by side.")] = 10,
     epochs: Epochs = None,
-    results: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="Where the record of each training goes.")
-    ] = Path("results"),
+    results: Out = RESULTS,
     device: Device = "cpu",
     plot: Plot = None,
     json_file: Annotated[Path | None, json_of("all points")] = None,
@@ -47,22 +45,19 @@ def temperature(
     checked_method(method)
     Ls, Ts = checks.whole_numbers(lengths, "--L"), checks.numbers(temperatures, "--temperatures")
     for L in Ls:
-        checks.count(L, "--L", 0, checks.LONGEST)
+        checks.length(L)
     if not all(T >= 0 for T in Ts):
         raise ValueError(f"--temperatures must be 0 (the MLP), positive, or inf (the limit), got {temperatures!r}")
     PowerLaw(1, alpha)  # refuses what is no exponent
-    checks.count(trials, "--trials")
+    checks.work(trials, device, plot, json_file)
     checks.count(len(Ls) * len(Ts) * trials, "the number of trainings, lengths times --temperatures times --trials,")
-    checks.device(device)
-    checks.outputs(plot, json_file)
     (store, done), name = checks.open_results(results), checks.canonical(graph)
     asked = SweepOf(name, Ls, Ts, alpha, method, trials, epochs)
     with screen.Batches(missing(asked.tasks(), done)) as bar:
         found = sweep(asked, store, device=device, command=checks.command_line(), callback=bar.show)
-    _show(found, f"{screen.title(name)}, method {method}, E(n) = n^{alpha:g}", trials)
-    if plot is not None:
-        draw_sweep(found, f"{screen.drawn(name)}, method {method}, E(n) = n^{alpha:g}, {trials} trials per point", plot)
-        screen.say("plot", plot)
+    heading = f"{screen.title(name)}, method {method}, E(n) = n^{alpha:g}"
+    _show(found, heading, trials)
+    screen.draw(plot, "plot", draw_sweep, found, f"{heading}, {trials} trials per point")
     screen.write_json(json_file, found.plain(), "points")
 
 

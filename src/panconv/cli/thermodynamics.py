@@ -36,6 +36,7 @@ def thermodynamics(
     from panconv.graph import Adjacency
     from panconv.met import MET
     from panconv.met.methods import checked_method
+    from panconv.paper.studies.localisation import draw_localisation
     from panconv.paths import paths_from
     from panconv.weights import PowerLaw
 
@@ -53,7 +54,8 @@ def thermodynamics(
     M = MET(family(Adjacency.of(data.edge_index, num_nodes=data.num_nodes), L), law, method)
     found = {key: getattr(M, key).double() for key in QUANTITIES}
     how = f"{paths} up to L = {L} on the base of method {method}, exp(-n^{alpha:g}/{temperature:g})"
-    screen.out.print(f"\n{screen.title(name)}: {how}, {data.num_nodes} nodes")
+    heading = f"{screen.title(name)}: {how}"
+    screen.out.print(f"\n{heading}, {data.num_nodes} nodes")
     rows = screen.table(("", "least", "median", "mean", "most"))
     for key, words in QUANTITIES.items():
         values = found[key]
@@ -62,9 +64,5 @@ def thermodynamics(
     mean = M.shares().mean(1).tolist()
     shares = ", ".join(f"k({n}) {k:.3f}" for n, k in enumerate(mean) if k >= 5e-4 or len(mean) <= 8)
     screen.out.print(f"shares of the lengths, mean over the nodes: {shares}")
-    if plot is not None:
-        from panconv.paper.studies.localisation import draw_localisation
-
-        draw_localisation(M, f"{screen.drawn(name)}: {how}", plot)
-        screen.say("plot", plot)
+    screen.draw(plot, "plot", draw_localisation, M, heading)
     screen.write_json(json_file, {key: values.tolist() for key, values in found.items()}, "nodes")

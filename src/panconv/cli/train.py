@@ -18,7 +18,6 @@ from panconv.cli.options import Device, Epochs, Method, Seed, json_of, plot_of
 
 if TYPE_CHECKING:
     from panconv.records.record import Record
-    from panconv.training.fit import Progress
 
 KINDS = ("free", "fixed", "boltzmann", "power-law")
 
@@ -87,11 +86,9 @@ def train(
     kind, fixed = _weights(method, weights, k)
     L = (len(fixed) - 1 if fixed else 2) if L is None else L
     checks.length(L)
-    checks.count(trials, "--trials")
-    checks.device(device)
     names = list(dict.fromkeys(map(checks.canonical, graphs)))
     models = _model_files(save, names, json_file) if save or plot else {}
-    checks.outputs(plot, json_file, *models.values())
+    checks.work(trials, device, plot, json_file, *models.values())
     store = None if results is None else checks.open_results(results)[0]
     checks.readable(names)
     given = {"epochs": epochs, "patience": patience, "hidden": hidden, "dropout": dropout, "lr": lr}
@@ -102,7 +99,7 @@ def train(
         for name in names:
             how = settings(name, method).plain(**given, weight_decay=weight_decay)
             tasks = [pan_task(name, method, spec, L, how, seed + t) for t in range(trials)]
-            tell = partial(_tell, bar, screen.title(name))
+            tell = partial(bar.show, screen.title(name))
             done[name] = train_batch(tasks, device=device, command=checks.command_line(), tell=tell)
             if store is not None:
                 with _noting(failures):
@@ -114,11 +111,6 @@ def train(
     _write_outputs(done, records, json_file, plot, models, failures)
     if failures:
         raise ValueError("; ".join(failures))
-
-
-def _tell(bar: screen.Bar, name: str, done: float, progress: Progress | None = None) -> None:
-    if progress is not None:
-        bar.show(name, progress)
 
 
 def _write_outputs(
@@ -136,7 +128,7 @@ def _write_outputs(
         screen.write_json(json_file, {"panconv": version("panconv"), "runs": records}, "results")
     if plot is not None:
         with _noting(failures):
-            learning_curves({screen.drawn(name): result.history for name, (_, result) in done.items()}, plot)
+            learning_curves({screen.drawn(screen.title(name)): runs for name, (runs, _) in done.items()}, plot)
             screen.say("learning curves", plot)
     for name, file in models.items():
         with _noting(failures):
@@ -214,27 +206,15 @@ def _record(runs: list[Record], kind: str, fixed: list[float] | None) -> dict[st
 
 
 def _show(records: list[dict[str, Any]]) -> None:
-    from panconv.paper.report.standing import signed
-
     one = records[0]
     trials = len(one["seeds"])
     name = f"PAN, method {one['method']}, {one['weights']} weights, L = {one['L']}: {trials} trial{'s' * (trials > 1)}"
     rows = screen.table(("graph", "test (%)", "paper", "diff.", "val. (%)", "k(n) by layer", "time"), name)
     for r in records:
-        spread = "" if r["std"] is None else f" ± {r['std']:.1f}"
-        paper = "-" if r["paper"] is None else f"{r['paper']:.1f}"
-        difference = "-" if r["paper"] is None else signed(r["mean"] - r["paper"])
         known = [accuracy for accuracy in r["val_accuracy"] if accuracy is not None]
-        validation = sum(known) / len(known)  # one is known: else there was no model
+        validation = f"{sum(known) / len(known):.1f}"  # one is known: else there was no model
         shown = 4 if r["L"] < 4 else 3
         k = "\n".join(" ".join(f"{w:.2f}" for w in ws[:shown]) + " …" * (r["L"] >= 4) for ws in r["path_weights"])
-        rows.add_row(
-            screen.title(r["dataset"]),
-            screen.bold(f"{r['mean']:.1f}", spread),
-            paper,
-            difference,
-            f"{validation:.1f}",
-            k,
-            f"{r['seconds']:.0f} s",
-        )
+        ours = screen.beside(r["test_accuracy"], r["paper"])
+        rows.add_row(screen.title(r["dataset"]), *ours, validation, k, f"{r['seconds']:.0f} s")
     screen.out.print(rows)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.progress import track
@@ -42,10 +43,8 @@ def links(
     name = checks.canonical(graph)
     data = load(name, sparse=True)
     split_links(data, fraction, seed)  # raises before the bar shows
-    rounds = [
-        link_round(data.edge_index, data.num_nodes, fraction, steps, each)
-        for each in track(range(seed, seed + trials), "splits", console=screen.console(stderr=True), transient=True)
-    ]
+    seeds = _seeds(seed, trials, "splits")
+    rounds = [link_round(data.edge_index, data.num_nodes, fraction, steps, each) for each in seeds]
     curves = mean_and_std(rounds)
     heading = f"{screen.title(name)}: AUC, {100 * fraction:g} % of the links taken out, {trials} trials (Σ: superposed)"
     columns = {"generic": "generic", "generic, superposed": "generic Σ"}
@@ -55,11 +54,10 @@ def links(
         rows.add_row(str(t + 1), *(_cell(curves[key][t]) for key in columns))
     screen.out.print(rows)
     screen.out.print(f"common neighbours: {_cell(curves[BASELINE][0])}")
-    if plot is not None:
-        links_figure(rounds, f"{screen.drawn(name)}: link prediction, {trials} splits", plot)
-        screen.say("plot", plot)
+    screen.draw(plot, "plot", links_figure, rounds, f"{screen.title(name)}: link prediction, {trials} splits")
     how = {"graph": name, "fraction": fraction, "steps": steps, "trials": trials, "seed": seed}
-    screen.write_json(json_file, how | {"auc": _plain(curves), "rounds": rounds}, "figures")
+    auc = {name: [_plain(point) for point in points] for name, points in curves.items()}
+    screen.write_json(json_file, how | {"auc": auc, "rounds": rounds}, "figures")
 
 
 def communities(
@@ -90,10 +88,8 @@ def communities(
     data = load(name, sparse=True)
     part = connected_part(data.edge_index, data.y)
     k = checked_k(int(data.y.max()) + 1 if k is None else k, part.adj.num_nodes)
-    rounds = [
-        community_round(part, k, steps, each)
-        for each in track(range(seed, seed + trials), "k-means", console=screen.console(stderr=True), transient=True)
-    ]
+    seeds = _seeds(seed, trials, "k-means")
+    rounds = [community_round(part, k, steps, each) for each in seeds]
     figures = summary(rounds)
     figures["classes"] = {field: (value, 0.0) for field, value in score(part, part.y)._asdict().items()}
     share = f"the largest component, {part.adj.num_nodes:,} of {data.num_nodes:,} nodes"
@@ -105,17 +101,20 @@ def communities(
         digits = (3, 3, 1)
         rows.add_row(kind, *(_cell(each, n, exact) for each, n in zip(cells, digits, strict=True)))
     screen.out.print(rows)
-    if plot is not None:
-        communities_figure(figures, f"{screen.drawn(name)}: {k} communities, {trials} trials", plot)
-        screen.say("plot", plot)
+    screen.draw(plot, "plot", communities_figure, figures, f"{screen.title(name)}: {k} communities, {trials} trials")
     how = {"graph": name, "k": k, "steps": steps, "trials": trials, "seed": seed, "nodes": part.adj.num_nodes}
-    screen.write_json(json_file, how | {kind: _plain(of) for kind, of in figures.items()}, "figures")
+    plain = {kind: {field: _plain(pair) for field, pair in of.items()} for kind, of in figures.items()}
+    screen.write_json(json_file, how | plain, "figures")
 
 
 def _check(trials: int, seed: int, plot: Path | None, json_file: Path | None) -> None:
-    checks.count(trials, "--trials")
+    checks.work(trials, "cpu", plot, json_file)
     checks.count(seed, "--seed", 0, 2**32 - 1)
-    checks.outputs(plot, json_file)
+
+
+def _seeds(seed: int, trials: int, what: str) -> Iterable[int]:
+    """The seed of each trial, with a bar while they last."""
+    return track(range(seed, seed + trials), what, console=screen.console(stderr=True), transient=True)
 
 
 def _cell(value: tuple[float, float], digits: int = 3, exact: bool = False) -> str:
@@ -123,10 +122,6 @@ def _cell(value: tuple[float, float], digits: int = 3, exact: bool = False) -> s
     return f"{mean:.{digits}f}" if exact else f"{mean:.{digits}f} ± {deviation:.{digits}f}"
 
 
-def _plain(value: Any) -> Any:
-    """The pairs (mean, std) by their names."""
-    if isinstance(value, dict):
-        return {key: _plain(each) for key, each in value.items()}
-    if isinstance(value, list):
-        return [_plain(each) for each in value]
+def _plain(value: tuple[float, float]) -> dict[str, float]:
+    """What a pair is, by name."""
     return {"mean": value[0], "std": value[1]}

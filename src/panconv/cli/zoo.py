@@ -57,13 +57,10 @@ def zoo(
     if not graphs:
         _card(name)
         return
-    checks.count(trials, "--trials")
+    checks.work(trials, device, None, json_file)
     if met and not METHODS[name].met:
         takers = ", ".join(method.title for method in METHODS.values() if method.met)
         raise ValueError(f"--met: M has no place in {METHODS[name].title}; {takers} take it")
-    checks.device(device)
-    checks.outputs(None, json_file)
-
     given = _given(name, settings or [])
     if met and (odd := [each for each in given if each in SWITCHES]):
         raise ValueError(f"--set {odd[0]} does not go with --met: on M the menu says what it is")
@@ -153,25 +150,17 @@ def _value(text: str, like: Any) -> Any:
 def _show(name: str, rows: list[tuple[str, str, list[Record]]]) -> None:
     count, on_m = len(rows[0][2]), any(records[0].operator for _, _, records in rows)
     heading = f"{METHODS[name].title}: {count} trial{'s' * (count > 1)}"
-    extra = (["operator"], ["by seed"]) if on_m else ([], [])
-    columns = ("graph", *extra[0], "test (%)", "paper", "diff.", *extra[1], "val. (%)", "time")
+    columns = ("graph", *["operator"] * on_m, "test (%)", "paper", "diff.", *["by seed"] * on_m, "val. (%)", "time")
     table = screen.table(columns, heading, ["operator"])
     own: dict[int, float] = {}
+    paper = dict(zip(GRAPHS, METHODS[name].paper, strict=True))
     for dataset, operator, records in rows:
-        test, val = ([100 * getattr(r, field) for r in records] for field in ("test_accuracy", "val_accuracy"))
-        if records[0].operator is None:
-            own = {record.seed: figure for record, figure in zip(records, test, strict=True)}
-        change = [figure - own[record.seed] for record, figure in zip(records, test, strict=True)]
-        paper = dict(zip(GRAPHS, METHODS[name].paper, strict=True)).get(dataset)
+        figures = {record.seed: 100 * (record.test_accuracy or 0.0) for record in records}
+        own = figures if records[0].operator is None else own
+        change = [figure - own[seed] for seed, figure in figures.items()]
         by_seed = signed(statistics.fmean(change)) + screen.spread(change) if records[0].operator else ""
-        table.add_row(
-            screen.title(dataset),
-            *[operator] * on_m,
-            screen.bold(f"{statistics.fmean(test):.1f}", screen.spread(test)),
-            "-" if paper is None else f"{paper:.1f}",
-            "-" if paper is None else signed(statistics.fmean(test) - paper),
-            *[by_seed] * on_m,
-            f"{statistics.fmean(val):.1f}",
-            f"{sum(r.seconds for r in records):.0f} s",
-        )
+        ours = screen.beside(list(figures.values()), paper.get(dataset))
+        val = f"{100 * statistics.fmean(record.val_accuracy for record in records):.1f}"
+        time = f"{sum(record.seconds for record in records):.0f} s"
+        table.add_row(screen.title(dataset), *[operator] * on_m, *ours, *[by_seed] * on_m, val, time)
     screen.out.print(table)

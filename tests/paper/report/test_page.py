@@ -8,7 +8,8 @@ from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
-from panconv.paper.report import figures, summary, write_report
+from panconv.paper.figures.band import band
+from panconv.paper.report import summary, write_report
 from panconv.paper.report.page import page as html
 from panconv.paper.tables import cells
 from panconv.records.ranking import Point
@@ -227,8 +228,8 @@ def test_trainings_that_turned_nan_are_told_from_the_others():
     lost = trained(jobs[0], best_epoch=0, val_loss=None, loss_curve=[], accuracy_curve=[])  # never had a finite loss
     late = trained(jobs[1], best_epoch=1, loss_curve=[0.5, None, None], path_weights=[[None, 1.0, 1.0]] * 2)
     well = trained(jobs[2])
-    assert figures.band([lost, late, well], "loss_curve", 2.0)[1] == [1.5, 1.0, 1.2]
-    assert figures.band([lost, late], "loss_curve", 1.0)[0] == [1]
+    assert band([lost, late, well], "loss_curve", 2.0)[1] == [1.5, 1.0, 1.2]
+    assert band([lost, late], "loss_curve", 1.0)[0] == [1]
     assert summary.cell([late, well], None).path_weights[0] == [0.0, 1.0, 1.0]
     assert summary.figure2([lost, late]) == {"PAN": [late]}
     assert summary.figure2([lost]) == {}

@@ -1,9 +1,11 @@
 import math
+import random
 
 import pytest
-import torch
+from run_records import make
 
 from panconv import METHODS
+from panconv.paper.figures.band import band
 from panconv.paper.figures.curves import learning_curves
 from panconv.paper.figures.heat import heat_map
 from panconv.paper.published import GRAPHS, TABLE1, TABLE2, reported
@@ -82,10 +84,16 @@ def test_the_papers_figure_stands_beside_the_training_it_belongs_to():
 
 
 def test_curves_are_drawn_even_where_trials_have_stopped(tmp_path):
-    history = {"val_loss": torch.rand(20, 3), "val_accuracy": torch.rand(20, 3)}
-    for values in history.values():
-        values[10:, 0] = torch.nan
-        values[15:] = torch.nan
+    """Mean and spread are of those that still run; an epoch where a loss is not finite has none."""
+    draw = random.Random(0).random
+    long, short, lost = ([draw() for _ in range(epochs)] for epochs in (20, 15, 10))
+    records = [make(seed, loss_curve=c, accuracy_curve=c) for seed, c in enumerate((long, short, lost))]
+    records.append(make(3, loss_curve=[None] * 20, accuracy_curve=long))
+    epochs, means, spreads = band(records, "loss_curve", 1.0)
+    assert epochs == list(range(1, 21))
+    assert means[12] == pytest.approx((long[12] + short[12]) / 2)
+    assert spreads[12] == pytest.approx(abs(long[12] - short[12]) / math.sqrt(2))
+    assert (means[15:], spreads[15:]) == (long[15:], [0.0] * 5)
     for ending in ("png", "svg"):
-        learning_curves({"Cora": history, "Pubmed": history}, tmp_path / f"curves.{ending}")
+        learning_curves({"Cora": records, "Pubmed": records[:1]}, tmp_path / f"curves.{ending}")
         assert (tmp_path / f"curves.{ending}").stat().st_size > 5000

@@ -1,37 +1,43 @@
-"""A plot of learning curves: validation accuracy and loss over the epochs, mean and spread of the trials."""
+"""Learning curves, drawn: validation accuracy and loss over the epochs, mean and standard deviation of the trials."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import numpy as np
-from matplotlib.axes import Axes
-from torch import Tensor
-
-from panconv.paper.figures.palette import BLUE
-from panconv.paper.figures.style import canvas, curve, ruled, save
+from panconv.paper.figures.band import CURVES, band
+from panconv.paper.figures.palette import BLUE, MODELS
+from panconv.paper.figures.style import SMALL, bare, canvas, curve, ruled, save
+from panconv.records.record import Record
 
 
-def learning_curves(histories: Mapping[str, Mapping[str, Tensor]], path: Path) -> None:
-    """Draws a column per graph from `FitResult.history`, and saves it in the format of the path's ending."""
-    figure = canvas(4.2 * len(histories), 5.6)
-    axes = figure.subplots(2, len(histories), sharex="col", squeeze=False)
-    rows = (("val_accuracy", "validation accuracy (%)", 100.0), ("val_loss", "validation loss", 1.0))
-    for column, (title, history) in enumerate(histories.items()):
-        for row, (name, label, scale) in enumerate(rows):
-            _band(axes[row, column], history[name].numpy() * scale)
-            if column == 0:
-                axes[row, column].set_ylabel(label)
+def learning_curves(by_graph: Mapping[str, Sequence[Record]], path: Path) -> None:
+    """Draws a column per graph, and saves it in the format of the path's ending."""
+    figure = canvas(4.2 * len(by_graph), 5.6)
+    axes = figure.subplots(2, len(by_graph), sharex="col", squeeze=False)
+    for column, (title, runs) in enumerate(by_graph.items()):
+        for axis, (name, _, scale) in zip(axes[:, column], CURVES, strict=True):
+            curve(ruled(axis), *band(runs, name, scale), BLUE, alpha=0.25)
         axes[0, column].set_title(title)
         axes[1, column].set_xlabel("epoch")
-    trials = next(iter(histories.values()))["val_loss"].shape[1]
+    for axis, (_, label, _) in zip(axes[:, 0], CURVES, strict=True):
+        axis.set_ylabel(label)
+    trials = len(next(iter(by_graph.values())))
     figure.suptitle(f"PAN: mean and standard deviation of {trials} trial{'s' * (trials > 1)}")
     save(figure, path)
 
 
-def _band(axis: Axes, values: np.ndarray) -> None:
-    values = np.where(np.isfinite(values), values, np.nan).astype(float)  # a loss may turn infinite
-    running = ~np.isnan(values).all(axis=1)
-    values, epochs = values[running], np.arange(1, len(values) + 1)[running]
-    curve(ruled(axis), epochs, np.nanmean(values, axis=1), np.nanstd(values, axis=1), BLUE, alpha=0.25)
+def draw_figure2(by_model: Mapping[str, Sequence[Record]], path: Path) -> None:
+    """Draws Figure 2: the accuracy of PAN and GCN on Cora, with the loss as an inset."""
+    picture = canvas(7, 4.6)
+    main = bare(picture.subplots())
+    inset = main.inset_axes((0.5, 0.12, 0.46, 0.46))
+    for axis, (name, _, scale) in zip((main, inset), CURVES, strict=True):
+        for label, runs in by_model.items():
+            curve(axis, *band(runs, name, scale), MODELS[label], alpha=0.25, label=label)
+        axis.grid(alpha=0.25)
+    main.set(xlabel="epoch", ylabel=CURVES[0][1], title="PAN and GCN on Cora")
+    inset.set_title(CURVES[1][1], fontsize=9)
+    inset.tick_params(labelsize=SMALL)
+    main.legend(loc="upper left")
+    save(picture, path)

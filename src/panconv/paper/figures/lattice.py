@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import torch
+from scipy import sparse
 from torch import Tensor
 
 from panconv.base.checks import checked_length
@@ -39,12 +40,8 @@ class Filter(NamedTuple):
 def lattice_filter(paths: str, L: int) -> Filter:
     """The row of the operator (method 3) at the centre of a square lattice, one for each k(n) that is 1 alone."""
     side = 2 * checked_length(L) + 1  # no path of L steps from the centre leaves it
-    nodes = torch.arange(side * side).reshape(side, side)
-    pairs = [
-        torch.stack([a.flatten(), b.flatten()]) for a, b in ((nodes[1:], nodes[:-1]), (nodes[:, 1:], nodes[:, :-1]))
-    ]
-    edges = torch.cat([*pairs, *(pair.flip(0) for pair in pairs)], dim=1)
-    family = PATHS[paths](Adjacency.from_edge_index(edges, num_nodes=side * side), L)
+    line = sparse.eye(side, k=1) + sparse.eye(side, k=-1)
+    family = PATHS[paths](Adjacency.from_sparse(sparse.kronsum(line, line)), L)
     centre = torch.zeros(side * side, dtype=torch.float64)
     centre[side * side // 2] = 1
     lengths = torch.eye(L + 1, dtype=torch.float64)
@@ -58,9 +55,7 @@ def draw_figure1(L: int, path: Path) -> None:
     filters = {title: lattice_filter(paths, L) for paths, title in FAMILIES.items()}
     side = 2 * L + 1
     figure = canvas(4.6 * len(filters), 5.2)
-    for axis, (letter, (title, each)) in zip(
-        figure.subplots(1, len(filters)), zip("abc", filters.items(), strict=True), strict=True
-    ):
+    for axis, letter, (title, each) in zip(figure.subplots(1, len(filters)), "abc", filters.items(), strict=True):
         shade = each.coefficients.mean(0)
         axis.imshow(shade.where(shade > 0, torch.nan).numpy(), cmap="Blues", vmin=0, vmax=1.6 * float(shade.max()))
         for row, column in product(range(side), repeat=2) if L <= _IN_NUMBERS else ():

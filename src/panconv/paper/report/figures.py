@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Sequence
 from typing import Any
 
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from panconv.paper.figures.band import CURVES, band
 from panconv.paper.figures.palette import BLUE, GREY, MODELS, ORANGE, sheer
 from panconv.paper.published import GRAPHS
-from panconv.paper.report.standing import Place, places, ranked_words, spread
+from panconv.paper.report.standing import Place, ranked_graphs, ranked_words, spread
 from panconv.paper.report.summary import TITLES, Row, grid
-from panconv.records.ranking import std
 from panconv.records.record import Record
 
 _SHADE = 0.22  # the opacity of a band
@@ -26,24 +25,10 @@ _LAYOUT = {
 }
 
 
-def band(runs: Sequence[Record], name: str, scale: float) -> tuple[list[int], list[float], list[float]]:
-    """Epochs, means and standard deviations of a curve, over the trials that still ran; no epoch without a number."""
-    curves = [getattr(run, name) for run in runs]
-    at: dict[int, list[float]] = {}
-    for curve in curves:
-        for epoch, value in enumerate(curve, 1):
-            if value is not None:
-                at.setdefault(epoch, []).append(scale * value)
-    epochs = sorted(at)
-    means = [statistics.fmean(at[epoch]) for epoch in epochs]
-    return epochs, means, [std(at[epoch]) for epoch in epochs]
-
-
 def curves(figure: dict[str, list[Record]]) -> str:
     """Figure 2: validation accuracy and loss over the epochs, mean and standard deviation."""
-    panels = (("accuracy_curve", "validation accuracy (%)", 100.0), ("loss_curve", "validation loss", 1.0))
-    plot = make_subplots(1, 2, column_widths=[0.62, 0.38], subplot_titles=[label for _, label, _ in panels])
-    for column, (name, _, scale) in enumerate(panels, 1):
+    plot = make_subplots(1, 2, column_widths=[0.62, 0.38], subplot_titles=[label for _, label, _ in CURVES])
+    for column, (name, _, scale) in enumerate(CURVES, 1):
         for label, runs in figure.items():
             epochs, mean, std = band(runs, name, scale)
             ink, shade = MODELS[label], sheer(MODELS[label], _SHADE)
@@ -139,10 +124,8 @@ def _highlight(plot: go.Figure, row: int, ranked: Sequence[Place]) -> None:
 
 def rankings(rows: Sequence[Row]) -> list[tuple[str, str, str]]:
     """By graph that has two methods to compare: its title, who leads in words, and the picture."""
-    found = {name: places(rows, name) for name in GRAPHS}
-    return [
-        (TITLES[name], ranked_words(ranked), ranking(name, ranked)) for name, ranked in found.items() if len(ranked) > 1
-    ]
+    found = ranked_graphs(rows)
+    return [(TITLES[name], ranked_words(ranked), ranking(name, ranked)) for name, ranked in found.items()]
 
 
 def _hover(at: int, place: Place) -> str:

@@ -9,13 +9,12 @@ from matplotlib.axes import Axes
 
 from panconv.paper.figures.palette import BLUE, GREY, ORANGE
 from panconv.paper.figures.style import bare, canvas, save
-from panconv.paper.report.standing import Place, places
-from panconv.paper.report.summary import TITLES, Row
+from panconv.paper.report.standing import Place
+from panconv.paper.report.summary import TITLES
 
 
-def draw(rows: Sequence[Row], graph: str, path: Path) -> None:
-    """Draws the rows of a table that were run on a graph, in the format of the path's ending."""
-    ranked = places(rows, graph)
+def draw_ranking(ranked: Sequence[Place], graph: str, path: Path) -> None:
+    """Draws the places on a graph, in the format of the path's ending."""
     figure = canvas(7, 1.6 + 0.24 * len(ranked))
     axis = bare(figure.subplots())
     _marks(axis, ranked)
@@ -27,17 +26,6 @@ def draw(rows: Sequence[Row], graph: str, path: Path) -> None:
     _highlight(axis, ranked)
     figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=9)
     save(figure, path)
-
-
-def draw_all(rows: Sequence[Row], graphs: Sequence[str], folder: Path) -> list[Path]:
-    """The picture of each graph that has two methods to compare, as PNG and SVG; the paths of the former."""
-    drawn = []
-    for graph in graphs:
-        if len(places(rows, graph)) > 1:
-            drawn.append(folder / f"ranked-{graph}.png")
-            for ending in (".png", ".svg"):
-                draw(rows, graph, drawn[-1].with_suffix(ending))
-    return drawn
 
 
 def _marks(axis: Axes, ranked: Sequence[Place]) -> None:

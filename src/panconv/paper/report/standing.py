@@ -28,6 +28,12 @@ def places(rows: Sequence[Row], graph: str) -> list[Place]:
     return sorted(ran, key=lambda place: -place.mean)
 
 
+def ranked_graphs(rows: Sequence[Row], graphs: Sequence[str] = GRAPHS) -> dict[str, list[Place]]:
+    """The places on each graph that has two methods to compare."""
+    found = {graph: places(rows, graph) for graph in graphs}
+    return {graph: ranked for graph, ranked in found.items() if len(ranked) > 1}
+
+
 def spread(cell: Cell) -> str:
     """A mean with its standard deviation, which one trial does not have."""
     return f"{cell.mean:.1f}" + (f" ± {cell.std:.1f}" if cell.trials > 1 else "")

@@ -6,6 +6,7 @@ import statistics
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from panconv.paper.tables.reproduce import Asked, reproduce
 from panconv.paper.zoo.menu import in_words
 from panconv.paper.zoo.operator import dropped
 from panconv.records.ranking import ranked
-from panconv.records.record import Record, Results, Task
+from panconv.records.record import Record, Results
 from panconv.training.runner import Step
 
 # The names of before, and the rows of the zoo.
@@ -45,7 +46,7 @@ class Cell:
 def run(
     folder: str | Path,
     *,
-    datasets: Sequence[str] = ("cora", "citeseer", "pubmed"),
+    datasets: Sequence[str] = tuple(DATASETS),
     models: Sequence[str] = tuple(MODELS),
     trials: int = 10,
     quick: bool = False,
@@ -58,8 +59,7 @@ def run(
     trainings, results = asked(datasets, models, trials, quick), Results(folder)
     results.check_writable()
     reproduce(trainings, results, device=device, command=command, callback=callback)
-    found = {record.key(): record for record in results.read()}
-    return [_cell(found, dataset, model, trainings.trials, quick) for dataset in datasets for model in models]
+    return table(trainings, results.read())
 
 
 def asked(datasets: Sequence[str], models: Sequence[str], trials: int, quick: bool) -> Asked:
@@ -72,16 +72,18 @@ def asked(datasets: Sequence[str], models: Sequence[str], trials: int, quick: bo
     return Asked((), [MODELS[model] for model in models], datasets, trials, quick, met=True)
 
 
-def _cell(found: dict[str, Record], dataset: str, model: str, trials: int, quick: bool) -> Cell:
-    baseline = Baseline(MODELS[model], dataset, quick)
-    chosen = baseline.chosen(list(found.values()))
-    assert chosen is not None  # all of the menu has been tried
-
-    def accuracies(tasks: list[Task]) -> list[float]:
-        return [found[task.key()].test_accuracy or 0.0 for task in tasks]
-
-    tried = ranked([found[task.key()] for task in baseline.choosing()])
-    usual, met = accuracies(baseline.own(trials)), accuracies(baseline.on_m(chosen, trials))
-    candidates = [{**point.operator, "val_accuracy": point.val_accuracy} for point in tried]
-    share = dropped(load(dataset), chosen)
-    return Cell(dataset, model, usual, met, chosen, in_words(chosen), share, candidates)
+def table(trainings: Asked, records: Sequence[Record]) -> list[Cell]:
+    """The cells of what was trained."""
+    found = {record.key(): record for record in records}
+    old_names = {name: model for model, name in MODELS.items()}
+    cells = []
+    for dataset, name in product(trainings.datasets, trainings.baselines):
+        baseline = Baseline(name, dataset, trainings.quick)
+        tried = ranked([found[task.key()] for task in baseline.choosing()])
+        chosen = tried[0].operator
+        both = (baseline.own(trainings.trials), baseline.on_m(chosen, trainings.trials))
+        usual, met = ([found[task.key()].test_accuracy or 0.0 for task in tasks] for tasks in both)
+        candidates = [{**point.operator, "val_accuracy": point.val_accuracy} for point in tried]
+        share = dropped(load(dataset), chosen)
+        cells.append(Cell(dataset, old_names[name], usual, met, chosen, in_words(chosen), share, candidates))
+    return cells
