@@ -81,7 +81,7 @@ class Baselines:
         how = one.settings | {name: value for name, value in (one.operator or {}).items() if name in SWITCHES}
         if one.split == "public":
             return train(hidden(data), how, seeds, device=device, tell=tell)
-        if one.model not in METHODS or METHODS[one.model].splits_side_by_side:
+        if one.model not in METHODS or not METHODS[one.model].one_split:
             return train(data, how, seeds, device=device, tell=tell)
         one_by_one = []
         for s, seed in enumerate(seeds):
