@@ -3,7 +3,7 @@
 import torch
 from torch_geometric.data import Data
 
-from panconv.paper.zoo import METHODS, trainer
+from panconv.paper.zoo import METHODS, stack, trainer
 
 
 def towns(number: int = 3, size: int = 20, weighted: bool = False) -> Data:
@@ -63,7 +63,7 @@ def built(module, monkeypatch, data: Data, how) -> torch.nn.Module:
         made.append(make(data.x.size(1), int(data.y.max()) + 1))
         return torch.zeros(1, len(data.y), dtype=torch.long)
 
-    monkeypatch.setattr(module, "fitted", caught)
+    monkeypatch.setattr(stack, "fitted", caught)
     module.train(data, how, [0])
     return made[0].eval()
 

@@ -83,16 +83,19 @@ class Epoch:
     def __call__(self) -> None:
         self.number += 1
         self.model.train()
-        self.model.key(self.seeds, self.number[0])
-        train_loss = losses(self.model(*self.inputs), *self.train)
-        self.optimizer.zero_grad(set_to_none=True)
-        train_loss.sum().backward()
-        self.optimizer.step()
+        train_loss = self._step()
         self.model.eval()
         with torch.no_grad():
             val_loss, val_accuracy = score(self.model(*self.inputs), *self.val)
-            self._record(train_loss.detach(), val_loss, val_accuracy)
+            self._record(train_loss, val_loss, val_accuracy)
             self._choose(val_loss, val_accuracy)
+
+    def _step(self) -> Tensor:
+        """Trains on the training nodes once; the loss of each trial before that, (S,)."""
+        self.model.key(self.seeds, self.number[0])
+        train_loss = losses(self.model(*self.inputs), *self.train)
+        descend(self.optimizer, train_loss.sum())
+        return train_loss.detach()
 
     def _record(self, *values: Tensor) -> None:
         for row, value in zip(self.history.values(), values, strict=True):
@@ -143,6 +146,13 @@ class Epoch:
         with torch.no_grad():
             for p, kept in zip(self.parameters, self.best_state, strict=True):
                 p.copy_(kept)
+
+
+def descend(optimizer: Optimizer, loss: Tensor) -> None:
+    """One step down the slope of a loss."""
+    optimizer.zero_grad(set_to_none=True)
+    loss.backward()
+    optimizer.step()
 
 
 def score(scores: Tensor, nodes: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:

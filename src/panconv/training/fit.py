@@ -129,11 +129,11 @@ def fit(
     task = checked_inputs(data, model, device)
     model.materialize(task.x.shape[-1])
     model.to(device).seed(seeds)  # type: ignore[attr-defined]
-    optimizer = _optimizer(model, lr, weight_decay, device)
+    optimizer = adam(model, lr, weight_decay, device)
     nodes = Nodes(task.y, task.train, task.val)
     epoch = Epoch(model, optimizer, (task.x, task.adj), nodes, seeds, Limits(epochs, patience, keep))
     try:
-        _run(epoch, epochs, device, callback)
+        run_epochs(epoch, epochs, device, callback)
     finally:
         model.key(None, 0)
         model.eval()  # type: ignore[attr-defined]
@@ -157,7 +157,7 @@ def fit(
     )
 
 
-def _optimizer(model: Any, lr: float, weight_decay: float, device: torch.device) -> torch.optim.Optimizer:
+def adam(model: Any, lr: float, weight_decay: float, device: torch.device) -> torch.optim.Optimizer:
     """Adam in one kernel, with weight decay on what the model says."""
     decayed = model.decayed()
     those = set(map(id, decayed))
@@ -167,7 +167,7 @@ def _optimizer(model: Any, lr: float, weight_decay: float, device: torch.device)
     return torch.optim.Adam(groups, lr=lr, fused=True, capturable=device.type == "cuda")
 
 
-def _run(epoch: Epoch, epochs: int, device: torch.device, callback: Callable[[Progress], None] | None) -> None:
+def run_epochs(epoch: Epoch, epochs: int, device: torch.device, callback: Callable[[Progress], None] | None) -> None:
     """Epochs until every trial has ended, with a look at them from time to time, since a GPU must wait for it."""
     step = Replayed(epoch, device)
     every = _LOOK_EVERY[device.type]

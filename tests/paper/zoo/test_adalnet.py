@@ -51,7 +51,7 @@ def test_gradients_reach_the_embedding_through_lanczos_and_are_right():
 
 def test_every_parameter_learns_and_the_learned_graph_changes_the_outcome():
     M, x = small()
-    model = AdaLanczosNet(4, 3, M, HOW)
+    model = AdaLanczosNet(HOW, 4, 3, M)
     before = model(x, None)
     before.square().sum().backward()
     learning = {name for name, p in model.named_parameters() if p.grad is not None and p.grad.abs().sum() > 0}
@@ -77,7 +77,7 @@ def test_a_filter_is_a_symmetric_change_of_the_power_itself():
 
 def test_trials_side_by_side_are_those_alone():
     M, x = small()
-    both = Stacked(lambda: AdaLanczosNet(4, 3, M, HOW), 4, 3, trials=2)
+    both = Stacked(lambda: AdaLanczosNet(HOW, 4, 3, M), 4, 3, trials=2)
     both.seed([1, 2])
     both(x, None).square().sum().backward()
     for s in range(2):
@@ -91,7 +91,7 @@ def test_trials_side_by_side_are_those_alone():
 
 def test_two_layers_with_a_relu_between_on_one_learned_graph():
     M, x = small()
-    model = AdaLanczosNet(4, 3, M, HOW)
+    model = AdaLanczosNet(HOW, 4, 3, M)
     found = lanczos(model.affinity(x), start(14, x.device), 5)
     G = model.filters(found.tridiagonal())
     hidden = model.first(x, found.Q, G)
@@ -101,7 +101,7 @@ def test_two_layers_with_a_relu_between_on_one_learned_graph():
 
 def test_the_networks_of_the_kernel_and_of_the_filters_are_not_linear():
     M, x = small()
-    model = AdaLanczosNet(4, 3, M, HOW)
+    model = AdaLanczosNet(HOW, 4, 3, M)
     for net, given in ((model.affinity.embedding, x), (model.filters.maps[0], torch.randn(7, 25))):
         torch.nn.init.normal_(net[2].weight)
         first, _, second = net
@@ -113,5 +113,5 @@ def test_the_networks_of_the_kernel_and_of_the_filters_are_not_linear():
 
 def test_the_kernel_and_the_inputs_of_both_layers_are_dropped():
     M, x = small()
-    model = AdaLanczosNet(4, 3, M, {**HOW, "dropout": 0.3})
+    model = AdaLanczosNet({**HOW, "dropout": 0.3}, 4, 3, M)
     check_dropouts(model, 0.3, lambda model: model(x, None), ["drop_input", "drop_hidden", "drop_kernel"])

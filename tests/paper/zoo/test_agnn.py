@@ -6,13 +6,13 @@ from zoo_graph import check_dropouts, settings, small
 
 from panconv import Adjacency
 from panconv.paper.zoo import agnn
-from panconv.paper.zoo.loops import with_loops
+from panconv.paper.zoo.operator import with_loops
 
 
 def parts(**changes):
     data, _ = small()
     adj = Adjacency.of(with_loops(data).edge_index, num_nodes=60)
-    return data.x, adj, agnn.network(settings("agnn", **changes), 8, 2).eval()
+    return data.x, adj, agnn.Attentive(settings("agnn", **changes), 8, 2).eval()
 
 
 @pytest.mark.parametrize("fixed", [0, 1])

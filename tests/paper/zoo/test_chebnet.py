@@ -14,7 +14,7 @@ def test_the_scheme_gives_what_pyg_gives(K):
     data, _ = small()
     ours, theirs = chebnet.Filter(8, 3, K), ChebConv(8, 3, K)
     theirs.load_state_dict(ours.state_dict())
-    rescaled = chebnet.scaled(data, normalize=True)
+    rescaled = chebnet.scaled(data, {"normalize": True})
     close(ours(data.x, rescaled.edge_index, rescaled.edge_weight), theirs(data.x, data.edge_index))
 
 
@@ -39,13 +39,13 @@ def test_an_operator_is_brought_into_chebyshevs_interval():
     data, _ = small()
     M = Adjacency.of(data.edge_index, num_nodes=60).to_dense(torch.float64)
     data.edge_weight = torch.ones(data.num_edges)
-    rescaled = chebnet.scaled(data, normalize=False)
+    rescaled = chebnet.scaled(data, {"normalize": False})
     L = Adjacency.of(rescaled.edge_index, rescaled.edge_weight, 60).to_dense(torch.float64)
     values = torch.linalg.eigvalsh(M)
     assert torch.linalg.eigvalsh(L).abs().max() == pytest.approx(1, abs=1e-4)
     close(L, -M / values.abs().max(), rtol=1e-4, atol=1e-5)
     # a graph that was normalised outside is the graph that is normalised here
     data.edge_weight = None
-    plain = chebnet.scaled(data, normalize=True)
+    plain = chebnet.scaled(data, {"normalize": True})
     data.edge_index, data.edge_weight = plain.edge_index, -plain.edge_weight
-    close(chebnet.scaled(data, normalize=False).edge_weight, plain.edge_weight, rtol=1e-4, atol=1e-5)
+    close(chebnet.scaled(data, {"normalize": False}).edge_weight, plain.edge_weight, rtol=1e-4, atol=1e-5)

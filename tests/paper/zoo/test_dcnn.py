@@ -2,15 +2,7 @@ import torch
 from towns import close, learns_and_repeats, settings, towns, walk
 
 from panconv.paper.zoo import stack
-from panconv.paper.zoo.dcnn import Diffusion, diffused, train
-from panconv.paper.zoo.operator import operands
-
-
-def test_features_diffuse_by_powers_of_the_walk():
-    data = towns(weighted=True)
-    P = walk(data)
-    z = diffused(operands(data, {"normalize": True}, "D⁻¹A"), data.x, hops=3)
-    close(z, torch.cat([data.x, P @ data.x, P @ P @ data.x, P @ P @ P @ data.x], dim=1))
+from panconv.paper.zoo.dcnn import Diffusion, train
 
 
 def test_each_hop_and_feature_has_a_weight_of_its_own():

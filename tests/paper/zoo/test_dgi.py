@@ -10,7 +10,7 @@ from panconv.base.random import keys, words
 from panconv.compute.features import SparseRows
 from panconv.compute.spmm import spmm
 from panconv.paper.zoo import METHODS, dgi, trainer
-from panconv.paper.zoo.dgi import Infomax, embedded
+from panconv.paper.zoo.dgi import Infomax, trained
 
 HOW = {**METHODS["dgi"].settings, "width": 16, "lr": 0.01, "epochs": 200}
 
@@ -29,15 +29,15 @@ def test_the_discriminator_tells_the_nodes_from_corrupted_ones():
     unseen = words(keys(torch.tensor(99)), (x.shape[0],)).argsort()
     shares = []
 
-    def watch(model):
+    def look(model):
         transformed = x @ model.weight
         true, false = model.encoded(transformed, a), model.encoded(transformed[unseen], a)
         summary = model.discriminator @ torch.sigmoid(true.mean(0))
         shares.append(((true @ summary > 0).float().mean() + (false @ summary < 0).float().mean()) / 2)
 
     torch.manual_seed(5)
-    watch(Infomax(10, 16))
-    embedded(x, a, HOW, seed=0, watch=watch)
+    look(Infomax(10, 16))
+    look(trained(x, a, HOW, seed=0))
     assert shares[0] < 0.65 < 0.8 < shares[1]
 
 
@@ -58,12 +58,16 @@ def test_labels_play_no_part_in_the_vectors_and_the_graph_does():
     own = Adjacency.of(alone.nonzero().T, None, 120).operands(torch.float32)
     group = torch.arange(120) // 60
 
-    def apart(vectors):
-        """Distance of the means of the groups over the spread within."""
-        means = torch.stack([vectors[group == g].mean(0) for g in (0, 1)])
-        return (means[0] - means[1]).norm() / (vectors - means[group]).norm(dim=1).mean()
+    def vectors(x, operands):
+        model = trained(x, operands, HOW, 0)
+        return model.encoded(x @ model.weight, operands).detach()
 
-    assert apart(embedded(x, a, HOW, 0)) > 1.5 * apart(embedded(x, own, HOW, 0))
+    def apart(found):
+        """Distance of the means of the groups over the spread within."""
+        means = torch.stack([found[group == g].mean(0) for g in (0, 1)])
+        return (means[0] - means[1]).norm() / (found - means[group]).norm(dim=1).mean()
+
+    assert apart(vectors(x, a)) > 1.5 * apart(vectors(x, own))
 
 
 def test_trials_are_their_own_and_follow_the_seed():
@@ -102,7 +106,7 @@ def test_the_graph_is_the_normalised_adjacency_with_self_loops(monkeypatch):
     data.edge_index = torch.cat([data.edge_index, torch.tensor([[0, 7, 0, 11], [7, 0, 11, 0]])], 1)  # uneven degrees
     A = torch.eye(40).index_put(tuple(data.edge_index), torch.tensor(1.0), accumulate=True)
     seen = []
-    monkeypatch.setattr(dgi, "embedded", lambda x, a, how, seed: seen.append((x, a)) or torch.rand(40, 4))
+    monkeypatch.setattr(dgi, "trained", lambda x, a, how, seed: seen.append((x, a)) or Infomax(x.shape[1], 4))
     dgi.train(data, HOW, [0])
     ((x, a),) = seen
     torch.testing.assert_close(spmm(*a, torch.eye(40)), A / (A.sum(1, keepdim=True) * A.sum(0)).sqrt())
@@ -126,7 +130,7 @@ def epochs(monkeypatch):
 def test_every_epoch_and_trial_shuffles_anew(epochs):
     x, a, _ = communities()
     for seed in (0, 1):
-        embedded(x, a, {**HOW, "epochs": 10}, seed)
+        trained(x, a, {**HOW, "epochs": 10}, seed)
     orders = torch.stack([order for order, _, _ in epochs])
     assert torch.equal(orders.sort(1).values, torch.arange(120).expand(20, 120))
     assert len(orders.unique(dim=0)) == 20
@@ -134,14 +138,14 @@ def test_every_epoch_and_trial_shuffles_anew(epochs):
 
 def test_the_encoder_of_the_lowest_loss_is_kept_and_patience_ends_the_wait(epochs):
     x, a, features = communities()
-    kept = []
     rough = {**HOW, "lr": 0.3, "epochs": 100, "patience": 4}  # a rate at which the loss goes up, too
-    vectors = embedded(x, a, rough, 0, watch=lambda model: kept.extend(p.detach().clone() for p in model.parameters()))
+    model = trained(x, a, rough, 0)
     losses = [loss for _, loss, _ in epochs]
     best = losses.index(min(losses))
     assert len(losses) == best + 1 + 4 < 100
     assert losses[0] > losses[best] < losses[-1]
-    for now, then in zip(kept, epochs[best][2], strict=True):
+    for now, then in zip(model.parameters(), epochs[best][2], strict=True):
         assert torch.equal(now, then)
     weight, _, slope, bias = epochs[best][2]
+    vectors = model.encoded(x @ model.weight, a).detach()
     torch.testing.assert_close(vectors, F.prelu(spmm(*a, features @ weight) + bias, slope))

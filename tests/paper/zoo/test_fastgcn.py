@@ -3,8 +3,10 @@ import torch
 from towns import close, learns_and_repeats, settings, towns
 
 from panconv.base import random
+from panconv.paper.zoo import fastgcn
 from panconv.paper.zoo.fastgcn import LayerSampler, Model, train
 from panconv.paper.zoo.operator import operator
+from panconv.training.fit import adam
 
 
 @pytest.fixture(params=[False, True], ids=["plain", "weighted"])
@@ -99,3 +101,12 @@ def test_features_in_double_precision_are_read_as_single():
     data, wide, how = towns(), towns(), settings("fastgcn", samples=30, epochs=3)
     wide.x = wide.x.double()
     assert torch.equal(train(data, how, [0]), train(wide, how, [0]))
+
+
+@pytest.mark.parametrize(("decay", "decays"), [("first.", ["first.weight"]), ("", ["first.weight", "second.weight"])])
+def test_the_weights_that_the_settings_name_decay(monkeypatch, decay, decays):
+    seen = []
+    monkeypatch.setattr(fastgcn, "adam", lambda model, *others: seen.append(model) or adam(model, *others))
+    train(towns(), settings("fastgcn", samples=7, epochs=1, decay=decay), [0])
+    (model,) = seen
+    assert [id(p) for p in model.decayed()] == [id(dict(model.named_parameters())[name]) for name in decays]

@@ -7,7 +7,7 @@ from zoo_graph import check_dropouts, settings, small
 
 from panconv import Adjacency, METTransform
 from panconv.paper.zoo import gat
-from panconv.paper.zoo.loops import with_loops
+from panconv.paper.zoo.operator import with_loops
 from panconv.paper.zoo.stack import edges
 
 

@@ -6,7 +6,7 @@ from rings import ring, two_rings
 from torch.nn import functional as F
 
 from panconv import Adjacency
-from panconv.paper.zoo import METHODS, gwnn, trainer
+from panconv.paper.zoo import METHODS, gwnn, stack, trainer
 from panconv.paper.zoo.gwnn import WaveletConv
 from panconv.paper.zoo.stack import Layers
 from panconv.paper.zoo.symmetric import symmetric
@@ -65,7 +65,7 @@ def test_training_uses_the_graph(normalize):
 @pytest.mark.parametrize(("s", "threshold"), [(0.4, 1e-4), (1.5, 1e-4), (1.5, 0.03)])
 def test_both_layers_have_the_wavelets_that_the_settings_ask_for(monkeypatch, s, threshold, rows):
     data = two_rings()
-    monkeypatch.setattr(gwnn, "fitted", lambda make, *others: make(5, 2))  # the module before any training
+    monkeypatch.setattr(stack, "fitted", lambda make, *others: make(5, 2))  # the module before any training
     model = gwnn.train(data, {**METHODS["gwnn"].settings, "s": s, "threshold": threshold, "rows": rows}, [0])
     adj = Adjacency.of(data.edge_index, None, 40)
     L = torch.eye(40, dtype=torch.float64) - adj.base("D^−½AD^−½").to_dense(torch.float64)

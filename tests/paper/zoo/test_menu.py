@@ -13,5 +13,5 @@ def test_where_m_has_a_place():
     assert all(each["normalize"] for each in menu(METHODS["gat"]))  # it takes the pattern alone
     words = [in_words(each) for each in menu(METHODS["gcn"])]
     assert len(set(words)) == len(words)
-    assert words[0] == MENU[0].words() == "method 2, w = 1 1 1, top 32"
+    assert words[0] == in_words(MENU[0].plain()) == "method 2, w = 1 1 1, top 32"
     assert words[-1].endswith(", as it stands")

@@ -4,15 +4,14 @@ from rings import two_rings
 
 from panconv import load
 from panconv.paper.zoo import METHODS, node2vec
-from panconv.paper.zoo.deepwalk import first_order, leaving
+from panconv.paper.zoo.deepwalk import first_order
 from panconv.paper.zoo.node2vec import train
 from panconv.walkers import SecondOrderWalk
 
 
 def test_without_a_bias_its_walk_is_deepwalks_and_with_one_it_reaches_elsewhere():
     data = load("cora")
-    first = first_order(data, "generic", "cpu")
-    starts = leaving(first)
+    first, starts = first_order(data, "generic", "cpu")
     plain = first.sample(starts, 10, seed=1)
     assert torch.equal(SecondOrderWalk(first, 1.0, 1.0).sample(starts, 10, seed=1), plain)
 

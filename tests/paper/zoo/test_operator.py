@@ -1,10 +1,13 @@
+import pytest
 import torch
 from torch_geometric.data import Data
-from towns import close, towns
+from towns import close, towns, walk
+from zoo_graph import settings, share_right, small
 
-from panconv import MET, Walks
+from panconv import MET, Adjacency, Walks
 from panconv.compute.spmm import spmm
-from panconv.paper.zoo.operator import dropped, graph, operands, operator, renormalized
+from panconv.paper.zoo import trainer
+from panconv.paper.zoo.operator import dropped, graph, operands, operator, powers, renormalized, with_loops
 
 
 def test_a_base_of_the_graph_or_its_weights_as_they_stand():
@@ -33,3 +36,31 @@ def test_a_self_loop_that_is_there_stays_as_it_is():
     for normalize, expected in ((True, root[:, None] * looped * root), (False, A)):
         a, a_t = renormalized(data, {"normalize": normalize})
         close(spmm(a, a_t, torch.eye(2)), expected)
+
+
+def test_powers_one_after_another():
+    data = towns(weighted=True)
+    P = walk(data)
+    found = list(powers(operands(data, {"normalize": True}, "D⁻¹A"), data.x, 3))
+    close(torch.cat(found, dim=1), torch.cat([data.x, P @ data.x, P @ P @ data.x, P @ P @ P @ data.x], dim=1))
+    assert next(powers(operands(data, {"normalize": True}, "D⁻¹A"), data.x, 0)) is data.x
+
+
+def test_every_node_is_its_own_neighbour_once():
+    data = Data(x=torch.ones(4, 1), edge_index=torch.tensor([[0, 1, 2], [1, 0, 2]]), edge_weight=torch.rand(3))
+    looped = with_loops(data)
+    expected = torch.eye(4)
+    expected[0, 1] = expected[1, 0] = 1
+    assert torch.equal(Adjacency.of(looped.edge_index, looped.edge_weight, 4).to_dense(), expected)
+    assert data.num_edges == 3  # the graph that was given is as it was
+    assert data.edge_weight is not None
+    assert looped.x is data.x  # nothing is copied that stays
+
+
+@pytest.mark.parametrize("name", ["gat", "agnn"])
+def test_attention_knows_a_node_without_neighbours_by_its_own_features(name):
+    data, truth = small()
+    data.x = torch.nn.functional.one_hot(truth, 8).float()
+    data.edge_index = torch.empty(2, 0, dtype=torch.long)
+    predicted = trainer(name)(data, settings(name), [0])
+    assert share_right(predicted, truth, data.test_mask) == 1

@@ -15,7 +15,11 @@ TASK = Task("cora", "gcn", None, "public", {**METHODS["gcn"].settings, "epochs":
 
 
 def run(tasks, results=None, train=None, **options):
-    return run_with(tasks, results, trainer=runner.Baselines(train), **options)
+    """With a function in place of the method's own where one is given."""
+    with pytest.MonkeyPatch.context() as patch:
+        if train is not None:
+            patch.setattr(runner, "trainer", lambda name: train)
+        return run_with(tasks, results, trainer=runner.Baselines(), **options)
 
 
 def tasks(*seeds, **changes):
@@ -106,7 +110,7 @@ def test_on_m_and_on_a_walk():
 
     settings = {"normalize": True, "walk": "generic", "method": "mine"}
     for operator in (None, MENU[0].plain(), replace(MENU[0], normalize=False).plain(), dict(WALK)):
-        run(tasks(0, operator=operator, settings=settings), train=train)
+        run(tasks(0, model="mine", operator=operator, settings=settings), train=train)
     assert [weight is None for weight, _ in seen] == [True, False, False, True]
     assert [how["normalize"] for _, how in seen] == [True, True, False, True]
     assert [how["walk"] for _, how in seen] == ["generic"] * 3 + ["maximal-entropy"]
@@ -126,5 +130,5 @@ def test_splits_side_by_side_and_one_after_another():
     assert seen == [((2708, 3), [0, 1, 2], 0)]  # the test node of one is a training node of another
     assert [record.test_accuracy for record in records] == [1, 1, 1]
     seen.clear()
-    run(tasks(0, 1, split="random", model="lp"), train=train)
+    run(tasks(0, 1, split="random", model="lp", settings=METHODS["lp"].settings), train=train)
     assert seen == [((2708,), [0], -1), ((2708,), [1], -1)]

@@ -5,7 +5,7 @@ from torch.testing import assert_close as close
 from zoo_graph import settings, small
 
 from panconv import Adjacency
-from panconv.paper.zoo import gcn, stack, trainer
+from panconv.paper.zoo import METHODS, gcn, stack, trainer
 from panconv.paper.zoo.mlp import Blind
 from panconv.paper.zoo.stack import Layers, edges
 from panconv.training.fit import fit
@@ -43,7 +43,9 @@ def test_no_label_but_those_of_training_and_validation_is_looked_at():
     assert torch.equal(predicted, gcn.train(data, settings("gcn"), [0]))
 
 
-def test_each_trial_may_have_a_split_of_its_own():
+@pytest.mark.parametrize("name", ["gat", "sgc", "ssgc", "fastgcn"])
+def test_each_trial_may_have_a_split_of_its_own(name):
+    assert not METHODS[name].one_split
     data, truth = small()
     data.y = truth
     turn = torch.arange(60) // 2 % 3
@@ -51,9 +53,9 @@ def test_each_trial_may_have_a_split_of_its_own():
     alone = []
     for s, (train, val) in enumerate(splits):
         data.train_mask, data.val_mask = train, val
-        alone.append(trainer("gat")(data, settings("gat", epochs=20), [s])[0])
+        alone.append(trainer(name)(data, settings(name, epochs=20), [s])[0])
     data.train_mask, data.val_mask = (torch.stack(masks, 1) for masks in zip(*splits, strict=True))
-    assert torch.equal(trainer("gat")(data, settings("gat", epochs=20), [0, 1, 2]), torch.stack(alone))
+    assert torch.equal(trainer(name)(data, settings(name, epochs=20), [0, 1, 2]), torch.stack(alone))
 
 
 @pytest.mark.parametrize("decay", ["first.", "second.", ""])

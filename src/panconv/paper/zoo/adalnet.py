@@ -6,8 +6,7 @@ Q and the tridiagonal T of Lanczos on S, without eigenvectors. Liao, Zhao, Urtas
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import torch
 import torch.nn.functional as F
@@ -19,7 +18,7 @@ from panconv.graph.csr import CSR
 from panconv.nn import Dropout
 from panconv.paper.zoo.operator import graph
 from panconv.paper.zoo.scales import Scales
-from panconv.paper.zoo.stack import Tell, fitted
+from panconv.paper.zoo.stack import How, trained_by_fit
 from panconv.paper.zoo.symmetric import Symmetric, start, symmetric
 from panconv.spectral import lanczos
 
@@ -72,7 +71,7 @@ class Filters(nn.Module):
 class AdaLanczosNet(nn.Module):
     """Two layers on one learned graph."""
 
-    def __init__(self, inputs: int, classes: int, M: CSR, how: Mapping[str, Any]) -> None:
+    def __init__(self, how: How, inputs: int, classes: int, M: CSR) -> None:
         super().__init__()
         N = M.crow.numel() - 1
         self.steps, self.start = min(how["steps"], N), start(N, M.value.device)
@@ -90,14 +89,9 @@ class AdaLanczosNet(nn.Module):
         return self.second(self.drop_hidden(x), found.Q, G)
 
 
-def train(
-    data: Data, how: Mapping[str, Any], seeds: Sequence[int], device: str = "cpu", tell: Tell | None = None
-) -> Tensor:
-    adj = graph(data, device)
-    M = symmetric(adj, "Â" if how["normalize"] else None)
-    single = CSR(M.crow, M.col, M.value.float())
+def prepared(data: Data, how: How, device: str) -> tuple[CSR]:
+    M = symmetric(graph(data, device), "Â" if how["normalize"] else None)
+    return (M._replace(value=M.value.float()),)
 
-    def make(inputs: int, classes: int) -> nn.Module:
-        return AdaLanczosNet(inputs, classes, single, how)
 
-    return fitted(make, data, how, seeds, device, tell)
+train = trained_by_fit(AdaLanczosNet, prepared)

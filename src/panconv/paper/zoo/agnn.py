@@ -6,42 +6,34 @@ neural network for semi-supervised learning, 2018.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from torch import Tensor, nn
-from torch_geometric.nn import AGNNConv, Linear
+from torch_geometric.nn import AGNNConv
 
 from panconv.graph import Adjacency
-from panconv.nn import Dropout
-from panconv.paper.zoo.loops import with_loops
-from panconv.paper.zoo.stack import edges, trained_by_fit
+from panconv.paper.zoo.mlp import blind
+from panconv.paper.zoo.operator import with_loops
+from panconv.paper.zoo.stack import How, Layers, edges, trained_by_fit
 
 
-class Attentive(nn.Module):
-    """A linear map, layers of propagation, a linear map.
+class Attentive(Layers):
+    """A linear map, layers of propagation, a linear map, with dropout before each map.
 
     Args:
-        inputs, hidden, classes: widths.
-        layers: of propagation.
-        fixed: how many of them, from the first, have a β of 0 that is not trained: a mean over the neighbours.
-        p: of the dropout, before each linear map.
+        how: hidden, dropout, layers (of propagation), and fixed: how many of them, from the first, have a β of 0 that
+            is not trained: a mean over the neighbours.
+        inputs, classes: the numbers of features and classes.
     """
 
-    def __init__(self, inputs: int, hidden: int, classes: int, layers: int, fixed: int, p: float) -> None:
-        super().__init__()
+    def __init__(self, how: How, inputs: int, classes: int) -> None:
+        layers, fixed = how["layers"], how["fixed"]
         if fixed > layers:
             raise ValueError(f"fixed must be at most layers, got fixed = {fixed} and layers = {layers}")
-        self.first, self.second = (
-            Linear(*sizes, weight_initializer="glorot", bias_initializer="zeros")
-            for sizes in ((inputs, hidden), (hidden, classes))
-        )
+        super().__init__(blind(inputs, how["hidden"]), blind(how["hidden"], classes), how["dropout"])
         self.propagations = nn.ModuleList(
             AGNNConv(requires_grad=layer >= fixed, add_self_loops=False) for layer in range(layers)
         )
         for layer in range(fixed):
             self.propagations[layer].beta.zero_()  # type: ignore[operator]
-        self.drop_input, self.drop_hidden = Dropout(p), Dropout(p)
 
     def forward(self, x: Tensor, adj: Adjacency) -> Tensor:
         x = self.first(self.drop_input(x)).relu()
@@ -50,8 +42,4 @@ class Attentive(nn.Module):
         return self.second(self.drop_hidden(x))
 
 
-def network(how: Mapping[str, Any], inputs: int, classes: int) -> nn.Module:
-    return Attentive(inputs, how["hidden"], classes, how["layers"], how["fixed"], how["dropout"])
-
-
-train = trained_by_fit(network, lambda data, how: with_loops(data))
+train = trained_by_fit(Attentive, shown=lambda data, how: with_loops(data))

@@ -7,36 +7,28 @@ Klicpera, Bojchevski & Günnemann, Predict then propagate: graph neural networks
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
-
-from torch import Tensor, nn
-from torch_geometric.data import Data
+from torch import Tensor
 
 from panconv.compute.spmm import spmm
 from panconv.graph import Adjacency
 from panconv.graph.csr import CSR
 from panconv.paper.zoo.mlp import Blind
 from panconv.paper.zoo.operator import renormalized
-from panconv.paper.zoo.stack import Layers, Tell, fitted
+from panconv.paper.zoo.stack import How, Layers, trained_by_fit
 
 
 class Propagated(Layers):
-    """The network of two layers, and K steps behind it.
+    """Two layers that see no edges, and K steps behind them.
 
     Args:
-        first, second: its layers, which see no edges.
-        p: of the dropout before each of them.
-        matrix: Â and its transpose.
-        K: steps.
-        alpha: how much of the prediction comes back at each.
+        how: hidden, dropout, K, and alpha: how much of the prediction comes back at each step.
+        inputs, classes: the numbers of features and classes.
+        a, a_t: Â and its transpose.
     """
 
-    def __init__(
-        self, first: nn.Module, second: nn.Module, p: float, matrix: tuple[CSR, CSR], K: int, alpha: float
-    ) -> None:
-        super().__init__(first, second, p)
-        self._matrix, self.K, self.alpha = matrix, K, alpha
+    def __init__(self, how: How, inputs: int, classes: int, a: CSR, a_t: CSR) -> None:
+        super().__init__(Blind(inputs, how["hidden"]), Blind(how["hidden"], classes), how["dropout"])
+        self._matrix, self.K, self.alpha = (a, a_t), how["K"], how["alpha"]
 
     def forward(self, x: Tensor, adj: Adjacency) -> Tensor:
         z = predicted = super().forward(x, adj)
@@ -45,13 +37,4 @@ class Propagated(Layers):
         return z
 
 
-def train(
-    data: Data, how: Mapping[str, Any], seeds: Sequence[int], device: str = "cpu", tell: Tell | None = None
-) -> Tensor:
-    matrix, hidden = renormalized(data, how, device), how["hidden"]
-
-    def make(inputs: int, classes: int) -> nn.Module:
-        first, second = Blind(inputs, hidden), Blind(hidden, classes)
-        return Propagated(first, second, how["dropout"], matrix, how["K"], how["alpha"])
-
-    return fitted(make, data, how, seeds, device, tell)
+train = trained_by_fit(Propagated, renormalized)

@@ -7,8 +7,7 @@ features; the round to stop at is chosen by the validation nodes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,12 +16,10 @@ from torch_geometric.data import Data
 
 from panconv.paper.zoo.classical import classes, labels, operator
 from panconv.paper.zoo.lp import propagated
-from panconv.paper.zoo.stack import Tell
+from panconv.paper.zoo.stack import How, Seeds, Tell, silent
 
 
-def train(
-    data: Data, how: Mapping[str, Any], seeds: Sequence[int], device: str = "cpu", tell: Tell | None = None
-) -> Tensor:
+def train(data: Data, how: How, seeds: Seeds, device: str = "cpu", tell: Tell = silent) -> Tensor:
     S, (_, hot) = operator(data, how["base"], symmetrise=True), labels(data)
     val, y = data.val_mask.cpu().numpy(), data.y.cpu().numpy()
     best, most = hot, -1
@@ -30,12 +27,11 @@ def train(
         right = int((classes(scores, 1)[0].numpy() == y)[val].sum())  # of what would be predicted
         if right > most:  # of equal rounds the first
             best, most = scores, right
-        if tell is not None:
-            tell(done / max(how["rounds"], 1))
+        tell(done / max(how["rounds"], 1))
     return classes(best, len(seeds))
 
 
-def bootstrapped(S: sp.csr_matrix, hot: np.ndarray, how: Mapping[str, Any]) -> Iterator[np.ndarray]:
+def bootstrapped(S: sp.csr_matrix, hot: np.ndarray, how: How) -> Iterator[np.ndarray]:
     """The scores (N, C) of the plain diffusion, then those of each round.
 
     The seeds that were given stay. All others are chosen anew each round, so that an early mistake can be taken back:

@@ -7,8 +7,7 @@ NIPS 2016; in two layers as Kipf & Welling, ICLR 2017, measured it.
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
-from typing import Any
+from functools import partial
 
 import torch
 from torch import Tensor, nn
@@ -18,7 +17,7 @@ from torch_geometric.nn import ChebConv
 from panconv.compute.spmm import spmm
 from panconv.graph import Adjacency
 from panconv.paper.zoo.operator import operator
-from panconv.paper.zoo.stack import Layers, trained_by_fit
+from panconv.paper.zoo.stack import How, trained_by_fit, two_layers
 
 _STEPS = 100  # of the power iteration: the scale of a polynomial's argument need not be exact
 
@@ -40,16 +39,15 @@ class Filter(ChebConv):  # type: ignore[misc]
         return last if self.bias is None else last + self.bias
 
 
-def network(how: Mapping[str, Any], inputs: int, classes: int) -> nn.Module:
-    first, second = Filter(inputs, how["hidden"], how["K"]), Filter(how["hidden"], classes, how["K"])
-    return Layers(first, second, how["dropout"])
+def network(how: How, inputs: int, classes: int) -> nn.Module:
+    return two_layers(how, inputs, classes, partial(Filter, K=how["K"]))
 
 
-def scaled(data: Data, normalize: bool) -> Data:
+def scaled(data: Data, how: How) -> Data:
     """The graph of L̃, for L = I − P, or with M in place of P for L = I − M/ρ(M): at λ = 2 that is −P, and −M/ρ(M)."""
-    adj = operator(data, {"normalize": normalize}, "D^−½AD^−½")
+    adj = operator(data, how, "D^−½AD^−½")
     a, _ = adj.operands(data.x.dtype)
-    value = -a.value if normalize else -a.value / radius(adj)
+    value = -a.value if how["normalize"] else -a.value / radius(adj)
     rescaled = copy.copy(data)
     rescaled.edge_index, rescaled.edge_weight = torch.stack([adj.col.long(), adj.row]), value
     return rescaled
@@ -67,4 +65,4 @@ def radius(adj: Adjacency) -> Tensor:
     return largest
 
 
-train = trained_by_fit(network, lambda data, how: scaled(data, how["normalize"]))
+train = trained_by_fit(network, shown=scaled)

@@ -7,7 +7,7 @@ Atwood & Towsley, Diffusion-convolutional neural networks, NIPS 2016.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -15,19 +15,9 @@ from torch import Tensor, nn
 from torch_geometric.data import Data
 from torch_geometric.nn import Linear
 
-from panconv.compute.spmm import spmm
-from panconv.graph.csr import CSR
 from panconv.nn import Dropout
-from panconv.paper.zoo.operator import operands
-from panconv.paper.zoo.stack import Tell, fitted_alone
-
-
-def diffused(matrix: tuple[CSR, CSR], x: Tensor, hops: int) -> Tensor:
-    """X, P·X, …, P^H·X side by side, (N, (H+1)·F)."""
-    steps = [x]
-    for _ in range(hops):
-        steps.append(spmm(*matrix, steps[-1]))
-    return torch.cat(steps, dim=-1)
+from panconv.paper.zoo.operator import operands, powers
+from panconv.paper.zoo.stack import How, Seeds, Tell, fitted_alone, silent
 
 
 class Diffusion(nn.Module):
@@ -43,10 +33,6 @@ class Diffusion(nn.Module):
         return self.dense(self.dropout(torch.tanh(self.hop_weight * z)))
 
 
-def train(
-    data: Data, how: Mapping[str, Any], seeds: Sequence[int], device: str = "cpu", tell: Tell | None = None
-) -> Tensor:
-    z = diffused(operands(data, how, "D⁻¹A", device), data.x.float().to(device), how["hops"])
-    return fitted_alone(
-        lambda width, classes: Diffusion(width, classes, how["dropout"]), z, data, how, seeds, device, tell
-    )
+def train(data: Data, how: How, seeds: Seeds, device: str = "cpu", tell: Tell = silent) -> Tensor:
+    z = torch.cat([*powers(operands(data, how, "D⁻¹A", device), data.x.float().to(device), how["hops"])], dim=-1)
+    return fitted_alone(partial(Diffusion, p=how["dropout"]), z, data, how, seeds, device, tell)

@@ -6,8 +6,7 @@ the walks are those of maximal entropy. Perozzi, Al-Rfou & Skiena, DeepWalk, KDD
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable
 
 import torch
 import torch.nn.functional as F
@@ -17,7 +16,7 @@ from torch_geometric.data import Data
 from panconv.paper.zoo.logistic import classified
 from panconv.paper.zoo.operator import graph
 from panconv.paper.zoo.skipgram import Walker, embedded
-from panconv.paper.zoo.stack import Tell
+from panconv.paper.zoo.stack import How, Seeds, Tell, silent
 from panconv.walkers.walk import RandomWalk, walk_named
 
 # What logistic regression is given of the vectors (S, N, d).
@@ -28,33 +27,18 @@ SCALES: dict[str, Callable[[Tensor], Tensor]] = {
 }
 
 
-def train(
-    data: Data, how: Mapping[str, Any], seeds: Sequence[int], device: str = "cpu", tell: Tell | None = None
-) -> Tensor:
-    walk = first_order(data, how["walk"], device)
-    return from_walks(walk, leaving(walk), data, how, seeds, device, tell)
+def train(data: Data, how: How, seeds: Seeds, device: str = "cpu", tell: Tell = silent) -> Tensor:
+    return from_walks(*first_order(data, how["walk"], device), data, how, seeds, tell)
 
 
-def first_order(data: Data, name: str, device: str) -> RandomWalk:
-    """The walk of that name on the graph of the data, by its weights where it has any."""
-    return walk_named(graph(data, device), name)
+def first_order(data: Data, name: str, device: str) -> tuple[RandomWalk, Tensor]:
+    """The walk of that name on the graph of the data, by its weights where it has any, and the nodes that it can leave:
+    a walk that stays where it is has nothing to tell."""
+    walk = walk_named(graph(data, device), name)
+    return walk, torch.unique(walk.transition.row)
 
 
-def leaving(walk: RandomWalk) -> Tensor:
-    """The nodes that a walk can leave: one that stays where it is has nothing to tell."""
-    return torch.unique(walk.transition.row)
-
-
-def from_walks(
-    walk: Walker,
-    starts: Tensor,
-    data: Data,
-    how: Mapping[str, Any],
-    seeds: Sequence[int],
-    device: str,
-    tell: Tell | None = None,
-) -> Tensor:
+def from_walks(walk: Walker, starts: Tensor, data: Data, how: How, seeds: Seeds, tell: Tell) -> Tensor:
     """Vectors from walks, and classes from vectors, (S, N)."""
     z = SCALES[how["scale"]](embedded(walk, starts, how, seeds, tell))
-    y, train, val = (each.to(device) for each in (data.y, data.train_mask, data.val_mask))
-    return classified(z, y, train, val).cpu()
+    return classified(z, data.y, data.train_mask, data.val_mask)

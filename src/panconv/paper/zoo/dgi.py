@@ -6,8 +6,7 @@ Veličković, Fedus, Hamilton, Liò, Bengio & Hjelm, Deep graph infomax, ICLR 20
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+import copy
 
 import torch
 import torch.nn.functional as F
@@ -21,7 +20,8 @@ from panconv.compute.spmm import spmm
 from panconv.graph.csr import CSR
 from panconv.paper.zoo.logistic import classified
 from panconv.paper.zoo.operator import graph
-from panconv.paper.zoo.stack import Tell
+from panconv.paper.zoo.stack import How, Seeds, Tell, silent
+from panconv.training.epoch import descend
 
 
 class Infomax(nn.Module):
@@ -53,53 +53,36 @@ class Infomax(nn.Module):
         return (F.softplus(-(true @ summary)).mean() + F.softplus(false @ summary).mean()) / 2
 
 
-def train(
-    data: Data, how: Mapping[str, Any], seeds: Sequence[int], device: str = "cpu", tell: Tell | None = None
-) -> Tensor:
-    adj = graph(data, device)
-    a = adj.base("Â").operands(torch.float32)
+def train(data: Data, how: How, seeds: Seeds, device: str = "cpu", tell: Tell = silent) -> Tensor:
+    a = graph(data, device).base("Â").operands(torch.float32)
     x = SparseRows.of(data.x.float().to_sparse_csr()).to(device)
     vectors = []
-    for done, seed in enumerate(seeds):
-        vectors.append(embedded(x, a, how, seed))
-        if tell is not None:
-            tell((done + 1) / len(seeds))
-    y, train, val = (t.to(device) for t in (data.y, data.train_mask, data.val_mask))
-    return classified(torch.stack(vectors), y, train, val)
+    for done, seed in enumerate(seeds, 1):
+        model = trained(x, a, how, seed)
+        with torch.no_grad():
+            vectors.append(model.encoded(x @ model.weight, a))
+        tell(done / len(seeds))
+    return classified(torch.stack(vectors), data.y, data.train_mask, data.val_mask)
 
 
-def embedded(
-    x: SparseRows,
-    a: tuple[CSR, CSR],
-    how: Mapping[str, Any],
-    seed: int,
-    watch: Callable[[Infomax], None] | None = None,
-) -> Tensor:
-    """The vectors of all nodes, (N, width), by the encoder of the lowest loss."""
+def trained(x: SparseRows, a: tuple[CSR, CSR], how: How, seed: int) -> Infomax:
+    """The encoder of the lowest loss."""
     device = a[0].value.device
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         model = Infomax(x.shape[1], how["width"]).to(device)
     optimizer = torch.optim.Adam(model.parameters(), lr=how["lr"], fused=True)
     start = torch.tensor(seed, device=device)
-    least, waited = float("inf"), 0
-    best = [p.detach().clone() for p in model.parameters()]
+    least, waited, best = float("inf"), 0, copy.deepcopy(model.state_dict())
     for epoch in range(how["epochs"]):
         order = words(keys(start, epoch), (x.shape[0],)).argsort()
         loss = model.loss(x, a, order)
         if (now := float(loss.detach())) < least:
-            least, waited = now, 0
-            best = [p.detach().clone() for p in model.parameters()]
+            least, waited, best = now, 0, copy.deepcopy(model.state_dict())
         else:
             waited += 1
             if waited == how["patience"]:
                 break
-        optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        optimizer.step()
-    with torch.no_grad():
-        for p, kept in zip(model.parameters(), best, strict=True):
-            p.copy_(kept)
-        if watch is not None:
-            watch(model)
-        return model.encoded(x @ model.weight, a)
+        descend(optimizer, loss)
+    model.load_state_dict(best)
+    return model

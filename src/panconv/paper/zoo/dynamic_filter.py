@@ -7,16 +7,16 @@ Verma, Boyer & Verbeek, FeaStNet: feature-steered graph convolutions for 3D shap
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
-from torch import Tensor, nn
+from torch import Tensor
 from torch_geometric.data import Data
 from torch_geometric.nn import FeaStConv
 
 from panconv.graph import Adjacency
 from panconv.paper.zoo.operator import graph
-from panconv.paper.zoo.stack import Layers, Tell, edges, fitted
+from panconv.paper.zoo.stack import How, Make, edges, trained_in_two_layers
 
 
 class Steered(FeaStConv):  # type: ignore[misc]
@@ -42,13 +42,8 @@ class Steered(FeaStConv):  # type: ignore[misc]
         return (z_j.unflatten(-1, (self.heads, -1)) * q.unsqueeze(-1)).sum(dim=1)
 
 
-def train(
-    data: Data, how: Mapping[str, Any], seeds: Sequence[int], device: str = "cpu", tell: Tell | None = None
-) -> Tensor:
-    loops, hidden, heads = graph(data, device).base("A+I"), how["hidden"], how["heads"]
+def layer(data: Data, how: How, device: str) -> Make:
+    return partial(Steered, heads=how["heads"], loops=graph(data, device).base("A+I"))
 
-    def make(inputs: int, classes: int) -> nn.Module:
-        first, second = Steered(inputs, hidden, heads, loops), Steered(hidden, classes, heads, loops)
-        return Layers(first, second, how["dropout"])
 
-    return fitted(make, data, how, seeds, device, tell)
+train = trained_in_two_layers(layer)

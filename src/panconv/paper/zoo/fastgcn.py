@@ -8,7 +8,6 @@ the first layer's Â·X has no parameter and is made once, exactly: what remains
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
@@ -22,11 +21,10 @@ from panconv.graph import Adjacency
 from panconv.nn import Dropout
 from panconv.nn.linear import Linear
 from panconv.paper.zoo.operator import operator
-from panconv.paper.zoo.stack import Tell
-from panconv.training.cuda_graph import Replayed
-from panconv.training.epoch import Epoch, Limits, Nodes, score
+from panconv.paper.zoo.stack import How, Seeds, Tell, silent
+from panconv.training.epoch import Epoch, Limits, Nodes, descend
+from panconv.training.fit import adam, run_epochs
 
-_LOOK_EVERY = 10  # epochs, after which the host looks whether trials still run
 _SAMPLED, _SHUFFLED = 100, 101  # streams of random numbers that are not those of the dropouts
 
 
@@ -40,8 +38,10 @@ class LayerSampler:
 
     def __init__(self, matrix: Adjacency, samples: int) -> None:
         a, _ = matrix.operands(torch.float32)
-        self.samples, self._N, self._value = samples, matrix.num_nodes, a.value
-        self._place = matrix.row.long() * self._N + a.col  # of each entry, ascending
+        self.samples, self._N = samples, (N := matrix.num_nodes)
+        # The place of each entry, ascending, and behind them one that none has, with a value of 0.
+        self._place = torch.cat([matrix.row.long() * N + a.col, matrix.row.new_tensor([N * N])])
+        self._value = F.pad(a.value, (0, 1))
         squares = a.value.new_zeros(self._N, dtype=torch.float64).index_add(0, a.col, a.value.double() ** 2)
         if not bool(squares.any()):  # an operator that is 0 everywhere: any node tells as little as another
             squares = torch.ones_like(squares)
@@ -61,9 +61,7 @@ class LayerSampler:
     def _entries(self, row: Tensor, col: Tensor) -> Tensor:
         """Entries of Â, 0 where nothing is stored; row and column broadcast."""
         wanted = (row * self._N + col).contiguous()
-        if not self._place.numel():
-            return self._value.new_zeros(wanted.shape)
-        at = torch.searchsorted(self._place, wanted).clamp(max=self._place.numel() - 1)
+        at = torch.searchsorted(self._place, wanted)
         return torch.where(self._place[at] == wanted, self._value[at], 0)
 
 
@@ -74,11 +72,12 @@ class Model(nn.Module):
         inputs, hidden, classes: widths.
         trials: S.
         p: of the dropout.
+        decay: the start of the names of the parameters that decay.
     """
 
-    def __init__(self, inputs: int, hidden: int, classes: int, trials: int, p: float) -> None:
+    def __init__(self, inputs: int, hidden: int, classes: int, trials: int, p: float, decay: str = "first.") -> None:
         super().__init__()
-        self.trials = trials
+        self.trials, self.decay = trials, decay
         self.first, self.second = Linear(inputs, hidden, trials), Linear(hidden, classes, trials)
         self.dropouts = nn.ModuleList([Dropout(p), Dropout(p)])
 
@@ -91,7 +90,7 @@ class Model(nn.Module):
         return spmm(*matrix.operands(z.dtype), self.scores(z))
 
     @torch.no_grad()
-    def seed(self, seeds: Sequence[int]) -> None:
+    def seed(self, seeds: Seeds) -> None:
         for s, seed in enumerate(seeds):
             with torch.random.fork_rng(devices=[]):
                 torch.manual_seed(seed)
@@ -101,6 +100,9 @@ class Model(nn.Module):
     def key(self, seeds: Tensor, step: Tensor) -> None:
         for i, dropout in enumerate(self.dropouts):
             dropout.keys = random.keys(seeds, i, step)
+
+    def decayed(self) -> list[nn.Parameter]:
+        return [p for name, p in self.named_parameters() if name.startswith(self.decay)]
 
 
 class SampledEpoch(Epoch):
@@ -116,24 +118,16 @@ class SampledEpoch(Epoch):
         super().__init__(*others)
         self.sampler, self.batch = sampler, batch
 
-    def __call__(self) -> None:
-        self.number += 1
-        self.model.train()
-        nodes, y = self.train
+    def _step(self) -> Tensor:
+        nodes, y = self.train  # (n, S)
         batches = -(-len(nodes) // self.batch)
         order = random.words(random.keys(self.seeds, _SHUFFLED, self.number), (len(nodes),)).argsort(dim=-1).T
         train_loss = torch.zeros_like(self.best_loss)
         for b, part in enumerate(order.split(self.batch)):  # (B, S)
-            loss = self._loss(nodes[part], y[part], self.number[0] * batches + b)
-            self.optimizer.zero_grad(set_to_none=True)
-            loss.sum().backward()
-            self.optimizer.step()
+            loss = self._loss(nodes.gather(0, part), y.gather(0, part), self.number[0] * batches + b)
+            descend(self.optimizer, loss.sum())
             train_loss += loss.detach() * len(part) / len(nodes)
-        self.model.eval()
-        with torch.no_grad():
-            val_loss, val_accuracy = score(self.model(*self.inputs), *self.val)
-            self._record(train_loss, val_loss, val_accuracy)
-            self._choose(val_loss, val_accuracy)
+        return train_loss
 
     def _loss(self, v: Tensor, y: Tensor, step: Tensor) -> Tensor:
         """The loss of each trial on its batch v (B, S), (S,)."""
@@ -143,30 +137,18 @@ class SampledEpoch(Epoch):
         return F.cross_entropy(scores.flatten(0, 1), y.flatten(), reduction="none").reshape(y.shape).mean(0)
 
 
-def train(
-    data: Data, how: Mapping[str, Any], seeds: Sequence[int], device: str = "cpu", tell: Tell | None = None
-) -> Tensor:
+def train(data: Data, how: How, seeds: Seeds, device: str = "cpu", tell: Tell = silent) -> Tensor:
     matrix = operator(data, how, "Â", device)
     z = spmm(*matrix.operands(torch.float32), data.x.float().to(device))  # Â·X
-    y = data.y.to(device)
-    model = Model(z.size(1), how["hidden"], int(y.max()) + 1, len(seeds), how["dropout"]).to(device)
+    y, S = data.y.to(device), len(seeds)
+    model = Model(z.size(1), how["hidden"], int(y.max()) + 1, S, how["dropout"], how["decay"]).to(device)
     model.seed(seeds)
-    groups = [
-        {"params": model.first.parameters(), "weight_decay": how["weight_decay"]},
-        {"params": model.second.parameters()},
-    ]
-    optimizer = torch.optim.Adam(groups, lr=how["lr"], fused=True, capturable=y.is_cuda)
-    nodes = Nodes(y, *(mask.to(device).nonzero().squeeze(1) for mask in (data.train_mask, data.val_mask)))
+    optimizer = adam(model, how["lr"], how["weight_decay"], y.device)
+    masks = (mask.reshape(len(y), -1).expand(-1, S).to(device) for mask in (data.train_mask, data.val_mask))
+    nodes = Nodes(y, *(mask.T.nonzero()[:, 1].reshape(S, -1).T for mask in masks))  # (n, S)
     sampler, limits = LayerSampler(matrix, how["samples"]), Limits(how["epochs"], how["patience"])
     epoch = SampledEpoch(sampler, how["batch"], model, optimizer, (z, matrix), nodes, seeds, limits)
-    step = Replayed(epoch, y.device)
-    for done in range(1, how["epochs"] + 1):
-        step()
-        if done % _LOOK_EVERY == 0:
-            if tell is not None:
-                tell(done / how["epochs"])
-            if not bool(epoch.running.any()):
-                break
+    run_epochs(epoch, how["epochs"], y.device, lambda progress: tell(progress.epoch / progress.epochs))
     epoch.restore()
     model.eval()
     with torch.no_grad():

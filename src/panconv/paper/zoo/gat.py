@@ -6,16 +6,13 @@ attention networks, ICLR 2018.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import torch.nn.functional as F
 from torch import Tensor, nn
 from torch_geometric.nn import GATConv
 
 from panconv.nn import Dropout
-from panconv.paper.zoo.loops import with_loops
-from panconv.paper.zoo.stack import Layers, trained_by_fit
+from panconv.paper.zoo.operator import with_loops
+from panconv.paper.zoo.stack import How, Layers, trained_by_fit
 
 
 class Attention(GATConv):  # type: ignore[misc]
@@ -29,11 +26,11 @@ class Attention(GATConv):  # type: ignore[misc]
         return super().message(x_j, self.drop(alpha))
 
 
-def network(how: Mapping[str, Any], inputs: int, classes: int) -> nn.Module:
+def network(how: How, inputs: int, classes: int) -> nn.Module:
     hidden, heads, p = how["hidden"], how["heads"], how["dropout"]
     first = Attention(inputs, hidden, heads, p, concat=True)
     second = Attention(heads * hidden, classes, how["out_heads"], p, concat=False)
     return Layers(first, second, p, activation=F.elu)
 
 
-train = trained_by_fit(network, lambda data, how: with_loops(data))
+train = trained_by_fit(network, shown=lambda data, how: with_loops(data))

@@ -5,22 +5,19 @@ Kipf & Welling, Semi-supervised classification with graph convolutional networks
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
+from functools import partial
 
 import torch.nn.functional as F
 from torch import Tensor, nn
 from torch_geometric.nn import GCNConv
 
-from panconv.paper.zoo.stack import Layers, trained_by_fit
+from panconv.paper.zoo.stack import How, trained_by_fit, two_layers
 
 
-def network(
-    how: Mapping[str, Any], inputs: int, classes: int, activation: Callable[[Tensor], Tensor] = F.relu
-) -> nn.Module:
-    options = {"cached": True, "normalize": how["normalize"]}
-    first, second = GCNConv(inputs, how["hidden"], **options), GCNConv(how["hidden"], classes, **options)
-    return Layers(first, second, how["dropout"], activation)
+def network(how: How, inputs: int, classes: int, activation: Callable[[Tensor], Tensor] = F.relu) -> nn.Module:
+    layer = partial(GCNConv, cached=True, normalize=how["normalize"])
+    return two_layers(how, inputs, classes, layer, activation)
 
 
 train = trained_by_fit(network)

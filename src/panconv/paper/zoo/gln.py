@@ -5,17 +5,12 @@ Thekumparampil, Wang, Oh & Li, Attention-based graph neural network for semi-sup
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from functools import partial
 
 from torch import nn
 
 from panconv.paper.zoo import gcn
 from panconv.paper.zoo.stack import trained_by_fit
 
-
-def network(how: Mapping[str, Any], inputs: int, classes: int) -> nn.Module:
-    return gcn.network(how, inputs, classes, activation=nn.Identity())
-
-
+network = partial(gcn.network, activation=nn.Identity())
 train = trained_by_fit(network)

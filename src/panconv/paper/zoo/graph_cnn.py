@@ -7,7 +7,7 @@ Such et al., Robust spatial filtering with graph convolutional neural networks, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -18,7 +18,7 @@ from torch_geometric.nn.inits import glorot
 from panconv.compute.spmm import spmm
 from panconv.graph.csr import CSR
 from panconv.paper.zoo.operator import operands
-from panconv.paper.zoo.stack import Layers, Tell, fitted
+from panconv.paper.zoo.stack import How, Make, trained_in_two_layers
 
 
 class VertexFilter(nn.Module):
@@ -41,13 +41,8 @@ class VertexFilter(nn.Module):
         return own + spmm(*self._matrix, sent) + self.bias
 
 
-def train(
-    data: Data, how: Mapping[str, Any], seeds: Sequence[int], device: str = "cpu", tell: Tell | None = None
-) -> Tensor:
-    matrix, hidden = operands(data, how, how["base"], device), how["hidden"]
+def layer(data: Data, how: How, device: str) -> Make:
+    return partial(VertexFilter, matrix=operands(data, how, how["base"], device))
 
-    def make(inputs: int, classes: int) -> nn.Module:
-        first, second = VertexFilter(inputs, hidden, matrix), VertexFilter(hidden, classes, matrix)
-        return Layers(first, second, how["dropout"])
 
-    return fitted(make, data, how, seeds, device, tell)
+train = trained_in_two_layers(layer)

@@ -6,7 +6,7 @@ Xu, Shen, Cao, Qiu & Cheng, Graph wavelet neural network, ICLR 2019.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -15,7 +15,7 @@ from torch_geometric.data import Data
 from torch_geometric.nn import Linear
 
 from panconv.paper.zoo.operator import graph
-from panconv.paper.zoo.stack import Layers, Tell, fitted
+from panconv.paper.zoo.stack import How, Make, trained_in_two_layers
 from panconv.paper.zoo.symmetric import symmetric
 from panconv.paper.zoo.wavelets import Wavelets, wavelets
 
@@ -33,15 +33,10 @@ class WaveletConv(nn.Module):
         return self.psi @ (self.filter * (self.inverse @ self.lin(x)))
 
 
-def train(
-    data: Data, how: Mapping[str, Any], seeds: Sequence[int], device: str = "cpu", tell: Tell | None = None
-) -> Tensor:
-    adj = graph(data, device)
-    M = symmetric(adj, "D^−½AD^−½" if how["normalize"] else None)
-    both = wavelets(M, how["s"], how["threshold"], how["order"], how["rows"])
+def layer(data: Data, how: How, device: str) -> Make:
+    M = symmetric(graph(data, device), "D^−½AD^−½" if how["normalize"] else None)
+    psi, inverse = wavelets(M, how["s"], how["threshold"], how["order"], how["rows"])
+    return partial(WaveletConv, psi=psi, inverse=inverse)
 
-    def make(inputs: int, classes: int) -> nn.Module:
-        first = WaveletConv(inputs, how["hidden"], *both)
-        return Layers(first, WaveletConv(how["hidden"], classes, *both), how["dropout"])
 
-    return fitted(make, data, how, seeds, device, tell)
+train = trained_in_two_layers(layer)

@@ -8,9 +8,6 @@ data, 2008: ten passes, the nodes in random order.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
-
 import numpy as np
 import scipy.sparse as sp
 import torch
@@ -19,12 +16,10 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from panconv.paper.zoo.classical import features, labels, operator
-from panconv.paper.zoo.stack import Tell
+from panconv.paper.zoo.stack import How, Seeds, Tell, silent
 
 
-def train(
-    data: Data, how: Mapping[str, Any], seeds: Sequence[int], device: str = "cpu", tell: Tell | None = None
-) -> Tensor:
+def train(data: Data, how: How, seeds: Seeds, device: str = "cpu", tell: Tell = silent) -> Tensor:
     x, (nodes, hot) = features(data), labels(data)
     links = how["scale"] * operator(data, "D⁻¹A" if how["link"] == "proportion" else "A")
     y, rest, (F, C) = hot[nodes].argmax(1), np.flatnonzero(~hot.any(1)), (x.shape[1], hot.shape[1])
@@ -40,12 +35,11 @@ def train(
     for done, seed in enumerate(seeds, 1):
         rng = np.random.default_rng(seed)
         predicted.append(torch.from_numpy(iterated(start, own, links, of_links, rest, how, rng).argmax(1)))
-        if tell is not None:
-            tell(done / len(seeds))
+        tell(done / len(seeds))
     return torch.stack(predicted)
 
 
-def classifier(how: Mapping[str, Any]) -> LogisticRegression:
+def classifier(how: How) -> LogisticRegression:
     return LogisticRegression(C=how["C"], max_iter=1000)
 
 
@@ -65,7 +59,7 @@ def iterated(
     links: sp.csr_matrix,  # (N, N)
     weight: np.ndarray,  # (C, C), of the classes of the neighbours
     rest: np.ndarray,  # the nodes whose class is not known
-    how: Mapping[str, Any],
+    how: How,
     rng: np.random.Generator,
 ) -> np.ndarray:
     """The classes after all passes, one-hot. Each pass takes the nodes in random order, a part of them at a time: those

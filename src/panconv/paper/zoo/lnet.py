@@ -6,7 +6,7 @@ Liao, Zhao, Urtasun & Zemel, LanczosNet: multi-scale deep graph convolutional ne
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -16,7 +16,7 @@ from torch_geometric.data import Data
 from panconv.graph.csr import CSR
 from panconv.paper.zoo.operator import graph
 from panconv.paper.zoo.scales import Scales
-from panconv.paper.zoo.stack import Layers, Tell, fitted
+from panconv.paper.zoo.stack import How, Make, trained_in_two_layers
 from panconv.paper.zoo.symmetric import Symmetric, start, symmetric
 from panconv.spectral import Ritz, ritz
 
@@ -24,7 +24,7 @@ from panconv.spectral import Ritz, ritz
 class LanczosLayer(nn.Module):
     """The layer of all scales, with the network of its own that filters the Ritz values."""
 
-    def __init__(self, inputs: int, outputs: int, M: CSR, pairs: Ritz, how: Mapping[str, Any]) -> None:
+    def __init__(self, inputs: int, outputs: int, M: CSR, pairs: Ritz, how: How) -> None:
         super().__init__()
         self.scales = Scales(inputs, outputs, M, how["short"], len(how["long"]))
         self.vectors = pairs.vectors.float()
@@ -38,17 +38,12 @@ class LanczosLayer(nn.Module):
         return self.scales(x, self.vectors, torch.diag_embed(self.filter(self.powers).T))
 
 
-def train(
-    data: Data, how: Mapping[str, Any], seeds: Sequence[int], device: str = "cpu", tell: Tell | None = None
-) -> Tensor:
+def layer(data: Data, how: How, device: str) -> Make:
     adj = graph(data, device)
     M = symmetric(adj, "Â" if how["normalize"] else None)
     with torch.no_grad():
         pairs = ritz(Symmetric(M), start(adj.num_nodes, adj.device).double(), min(how["steps"], adj.num_nodes))
-    single = CSR(M.crow, M.col, M.value.float())
+    return partial(LanczosLayer, M=M._replace(value=M.value.float()), pairs=pairs, how=how)
 
-    def make(inputs: int, classes: int) -> nn.Module:
-        first = LanczosLayer(inputs, how["hidden"], single, pairs, how)
-        return Layers(first, LanczosLayer(how["hidden"], classes, single, pairs, how), how["dropout"])
 
-    return fitted(make, data, how, seeds, device, tell)
+train = trained_in_two_layers(layer)

@@ -9,25 +9,23 @@ import torch
 from sklearn.linear_model import LogisticRegression
 from torch import Tensor
 
+_STEPS = 2000  # of the solver, at most
 _STRENGTHS = tuple(10.0**k for k in range(-3, 5))
 
 
-def classified(
-    z: Tensor, y: Tensor, train: Tensor, val: Tensor, strengths: Sequence[float] = _STRENGTHS, steps: int = 2000
-) -> Tensor:
+def classified(z: Tensor, y: Tensor, train: Tensor, val: Tensor, strengths: Sequence[float] = _STRENGTHS) -> Tensor:
     """The class of each node, (S, N).
 
     Args:
-        z: vectors, (S, N, d).
+        z: vectors, (S, N, d), on any device.
         y: classes, (N,), looked at on the nodes of the masks alone.
         train, val: masks (N,): nodes to learn from, and those by whose accuracy each trial's C is chosen.
         strengths: C, in rising order; the first of those that are equally good is taken.
-        steps: of the solver, at most.
     """
     classes, learned, judged = (each.cpu().numpy() for each in (y, train, val))
     found = []
     for vectors in z.detach().double().cpu().numpy():
-        models = (LogisticRegression(C=C, max_iter=steps).fit(vectors[learned], classes[learned]) for C in strengths)
+        models = (LogisticRegression(C=C, max_iter=_STEPS).fit(vectors[learned], classes[learned]) for C in strengths)
         each = np.stack([model.predict(vectors) for model in models])  # (G, N)
         found.append(each[(each[:, judged] == classes[judged]).mean(1).argmax()])
     return torch.from_numpy(np.stack(found)).to(y)

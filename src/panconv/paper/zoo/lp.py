@@ -6,21 +6,16 @@ Zhu, Ghahramani & Lafferty, Semi-supervised learning using Gaussian fields and h
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
-
 import numpy as np
 import scipy.sparse as sp
 from torch import Tensor
 from torch_geometric.data import Data
 
 from panconv.paper.zoo.classical import classes, labels, operator
-from panconv.paper.zoo.stack import Tell
+from panconv.paper.zoo.stack import How, Seeds, Tell, silent
 
 
-def train(
-    data: Data, how: Mapping[str, Any], seeds: Sequence[int], device: str = "cpu", tell: Tell | None = None
-) -> Tensor:
+def train(data: Data, how: How, seeds: Seeds, device: str = "cpu", tell: Tell = silent) -> Tensor:
     P = operator(data, "D⁻¹A", how["normalize"])
     nodes, hot = labels(data)
     return classes(propagated(P, hot, nodes, how["steps"], how["alpha"]), len(seeds))

@@ -6,9 +6,6 @@ Belkin, Niyogi & Sindhwani, Manifold regularization, JMLR 2006.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
-
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
@@ -17,12 +14,10 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from panconv.paper.zoo.classical import features, labels, operator
-from panconv.paper.zoo.stack import Tell
+from panconv.paper.zoo.stack import How, Seeds, Tell, silent
 
 
-def train(
-    data: Data, how: Mapping[str, Any], seeds: Sequence[int], device: str = "cpu", tell: Tell | None = None
-) -> Tensor:
+def train(data: Data, how: How, seeds: Seeds, device: str = "cpu", tell: Tell = silent) -> Tensor:
     found = fitted_scores(data, how["ridge"], how["smooth"]).argmax(1)
     return torch.from_numpy(found).repeat(len(seeds), 1)  # nothing in it is left to chance
 

@@ -21,9 +21,6 @@ class Operator:
     def plain(self) -> dict[str, Any]:
         return {**asdict(self), "weights": list(self.weights)}
 
-    def words(self) -> str:
-        return in_words(self.plain())
-
 
 MENU = (
     Operator(2, 2, (1, 1, 1), 32),

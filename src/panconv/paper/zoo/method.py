@@ -19,7 +19,7 @@ class Method:
     met: str | None = None  # what M can be for it: its "operator", its "graph", its "walk"
     on_m: dict[str, dict[str, Any]] = field(default_factory=dict)  # what else changes there, by graph
     symmetric: bool = False  # whether its operator has to be symmetric
-    splits_side_by_side: bool = False  # whether each trial may have a split of its own, masks (N, S)
+    one_split: bool = False  # whether trials side by side have to share a split: it takes no masks (N, S)
 
     @property
     def in_table2(self) -> bool:

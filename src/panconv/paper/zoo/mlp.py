@@ -5,13 +5,13 @@ Kipf & Welling, Semi-supervised classification with graph convolutional networks
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
-from torch import Tensor, nn
+from torch import Tensor
 from torch_geometric.nn import Linear
 
-from panconv.paper.zoo.stack import Layers, trained_by_fit
+from panconv.paper.zoo.stack import trained_in_two_layers
 
 
 class Blind(Linear):  # type: ignore[misc]
@@ -21,10 +21,5 @@ class Blind(Linear):  # type: ignore[misc]
         return super().forward(x)
 
 
-def network(how: Mapping[str, Any], inputs: int, classes: int) -> nn.Module:
-    sizes = (inputs, how["hidden"]), (how["hidden"], classes)
-    first, second = (Blind(*size, weight_initializer="glorot", bias_initializer="zeros") for size in sizes)
-    return Layers(first, second, how["dropout"])
-
-
-train = trained_by_fit(network)
+blind = partial(Blind, weight_initializer="glorot", bias_initializer="zeros")
+train = trained_in_two_layers(lambda data, how, device: blind)

@@ -7,7 +7,7 @@ Monti et al., Geometric deep learning on graphs and manifolds using mixture mode
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import torch
@@ -17,7 +17,7 @@ from torch_geometric.nn import GMMConv
 
 from panconv.graph import Adjacency
 from panconv.paper.zoo.operator import operator
-from panconv.paper.zoo.stack import Layers, Tell, edges, fitted
+from panconv.paper.zoo.stack import How, Make, edges, trained_in_two_layers
 
 
 class Patches(NamedTuple):
@@ -62,15 +62,9 @@ class Mixture(GMMConv):  # type: ignore[misc]
         return super().message(x_j, edge_attr[:, :2]) * edge_attr[:, 2:]
 
 
-def train(
-    data: Data, how: Mapping[str, Any], seeds: Sequence[int], device: str = "cpu", tell: Tell | None = None
-) -> Tensor:
-    adj = operator(data, how, "A+I", device)
-    patches = Patches.of(adj, mean=how["mean"] and how["normalize"])
-    hidden, kernels = how["hidden"], how["kernels"]
+def layer(data: Data, how: How, device: str) -> Make:
+    patches = Patches.of(operator(data, how, "A+I", device), mean=how["mean"] and how["normalize"])
+    return partial(Mixture, kernels=how["kernels"], patches=patches)
 
-    def make(inputs: int, classes: int) -> nn.Module:
-        first, second = Mixture(inputs, hidden, kernels, patches), Mixture(hidden, classes, kernels, patches)
-        return Layers(first, second, how["dropout"])
 
-    return fitted(make, data, how, seeds, device, tell)
+train = trained_in_two_layers(layer)

@@ -6,20 +6,14 @@ negative sampling. Grover & Leskovec, node2vec: scalable feature learning for ne
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
-
 from torch import Tensor
 from torch_geometric.data import Data
 
-from panconv.paper.zoo.deepwalk import first_order, from_walks, leaving
-from panconv.paper.zoo.stack import Tell
+from panconv.paper.zoo.deepwalk import first_order, from_walks
+from panconv.paper.zoo.stack import How, Seeds, Tell, silent
 from panconv.walkers import SecondOrderWalk
 
 
-def train(
-    data: Data, how: Mapping[str, Any], seeds: Sequence[int], device: str = "cpu", tell: Tell | None = None
-) -> Tensor:
-    first = first_order(data, how["walk"], device)
-    walk = SecondOrderWalk(first, how["p"], how["q"])
-    return from_walks(walk, leaving(first), data, how, seeds, device, tell)
+def train(data: Data, how: How, seeds: Seeds, device: str = "cpu", tell: Tell = silent) -> Tensor:
+    walk, starts = first_order(data, how["walk"], device)
+    return from_walks(SecondOrderWalk(walk, how["p"], how["q"]), starts, data, how, seeds, tell)

@@ -7,8 +7,7 @@ Yang, Cohen & Salakhutdinov, Revisiting semi-supervised learning with graph embe
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from itertools import count, islice
 
 import torch
 import torch.nn.functional as F
@@ -18,71 +17,52 @@ from torch_geometric.data import Data
 from panconv.base.random import keys, uniform
 from panconv.compute.features import SparseRows
 from panconv.paper.zoo.contexts import Contexts
-from panconv.paper.zoo.deepwalk import first_order, leaving
+from panconv.paper.zoo.deepwalk import first_order
 from panconv.paper.zoo.skipgram import contrast, lookup, nearness, walks
-from panconv.paper.zoo.stack import Tell
+from panconv.paper.zoo.stack import How, Seeds, Tell, silent
+from panconv.training.epoch import descend
 
 _START = 10  # a stream of random numbers; the walks and contexts have others
 _LOOK_EVERY = 5  # rounds
 
 
-def train(
-    data: Data, how: Mapping[str, Any], seeds: Sequence[int], device: str = "cpu", tell: Tell | None = None
-) -> Tensor:
-    _check_validation(data)
+def train(data: Data, how: How, seeds: Seeds, device: str = "cpu", tell: Tell = silent) -> Tensor:
+    if not bool(data.val_mask.any()):
+        raise ValueError(
+            "data.val_mask holds no node, and Planetoid keeps the classes of its best validation accuracy: move some "
+            "nodes there from data.train_mask"
+        )
     x, y, labelled, val = (each.to(device) for each in (data.x, data.y, data.train_mask, data.val_mask))
     seed, target = torch.tensor(list(seeds), device=device), y[labelled]
     model = Planetoid(how, data.num_nodes, x.size(1), int(data.y.max()) + 1, seed)
     known = labelled.nonzero().squeeze(1)
     everything = Inputs(x, torch.arange(len(x), device=device))
     some = Inputs(x[known], known)
-    contexts = _contexts(data, how, seed, known, target, device)
+    paths = walks(*first_order(data, "generic", device), how["path"] + 1, how["walks"], seed)
+    contexts = Contexts(paths, known, target, data.num_nodes, 1 / (1 + how["negatives"]), seed)
     groups = [
         {"params": model.classifier, "weight_decay": how["weight_decay"]},
         {"params": model.embed, "lr": how["embed_lr"]},
     ]
     supervised = torch.optim.Adam(groups, lr=how["lr"], fused=True)
     graph = torch.optim.Adam(model.embedder, lr=how["context_lr"], fused=True)
-    kept = Kept(y[val], val, len(seeds), len(x))
+    kept, steps = Kept(y[val], val, len(seeds), len(x)), count()
 
-    def by_contexts(step: int) -> None:
-        graph.zero_grad()
-        model.context_loss(everything, contexts, how, step).backward()
-        graph.step()
+    def by_contexts(times: int) -> None:
+        for step in islice(steps, times):
+            descend(graph, model.context_loss(everything, contexts, how, step))
 
-    def by_labels() -> None:
-        supervised.zero_grad()
-        scores = model(some)  # (S, n, C)
-        (F.cross_entropy(scores.flatten(0, 1), target.repeat(len(seeds))) * len(seeds)).backward()
-        supervised.step()
-
-    for step in range(how["pretrain"]):
-        by_contexts(step)
+    by_contexts(how["pretrain"])
     for done in range(how["rounds"]):
         for _ in range(how["label_steps"]):
-            by_labels()
-        for step in range(how["context_steps"]):
-            by_contexts(how["pretrain"] + done * how["context_steps"] + step)
+            scores = model(some)  # (S, n, C)
+            descend(supervised, F.cross_entropy(scores.flatten(0, 1), target.repeat(len(seeds))) * len(seeds))
+        by_contexts(how["context_steps"])
         if done % _LOOK_EVERY == 0 or done == how["rounds"] - 1:
             with torch.no_grad():
                 kept.look(model(everything))
-        if tell is not None:
-            tell((done + 1) / how["rounds"])
+        tell((done + 1) / how["rounds"])
     return kept.classes.cpu()
-
-
-def _check_validation(data: Data) -> None:
-    if not bool(data.val_mask.any()):
-        raise ValueError(
-            "data.val_mask holds no node, and Planetoid keeps the classes of its best validation accuracy: move some "
-            "nodes there from data.train_mask"
-        )
-
-
-def _contexts(data: Data, how: Mapping[str, Any], seed: Tensor, known: Tensor, target: Tensor, device: str) -> Contexts:
-    walk = first_order(data, "generic", device)
-    paths = walks(walk, leaving(walk), how["path"] + 1, how["walks"], seed)
-    return Contexts(paths, known, target, data.num_nodes, 1 / (1 + how["negatives"]), seed)
 
 
 class Inputs:
@@ -102,7 +82,7 @@ class Planetoid:
     `classifier` and `embed` are what the supervised loss trains; `embedder` what the context loss does.
     """
 
-    def __init__(self, how: Mapping[str, Any], N: int, inputs: int, classes: int, seed: Tensor) -> None:
+    def __init__(self, how: How, N: int, inputs: int, classes: int, seed: Tensor) -> None:
         S, d, hidden = len(seed), how["dimension"], how["hidden"]
         self.inductive = {"T": False, "I": True}[how["variant"]]
         self.stream = 0
@@ -135,7 +115,7 @@ class Planetoid:
         e, (W, b), (U, a), (V, c) = self.embedding(given), self.of_features, self.of_embedding, self.top
         return torch.cat([F.relu(given.times(W) + b), F.relu(e @ U + a)], -1) @ V + c
 
-    def context_loss(self, everything: Inputs, contexts: Contexts, how: Mapping[str, Any], step: int) -> Tensor:
+    def context_loss(self, everything: Inputs, contexts: Contexts, how: How, step: int) -> Tensor:
         """Σ −log σ(γ·eᵢᵀw_c) over contexts drawn on walks, each with negatives, and among the labelled nodes."""
         e = self.embedding(everything) if self.inductive else self.embed[0]
         walks, noise = contexts.on_walks(how["batch"], step)

@@ -26,18 +26,21 @@ METHODS: dict[str, Method] = {
         {"normalize": True, "steps": 20, "alpha": 0.95},
         {"citeseer": {"steps": 100, "alpha": 0.99}, "pubmed": {"steps": 100, "alpha": 0.99}},
         met="operator",
+        one_split=True,
     ),
     "ica": Method(
         "ICA",
         "Lu & Getoor, Link-based classification, ICML 2003",
         # Counts are far larger than features whose rows sum to 1: the scale makes the one C right for both.
         {"C": 10.0, "link": "count", "scale": 0.03, "passes": 10, "parts": 20},
+        one_split=True,
     ),
     "manireg": Method(
         "ManiReg",
         "Belkin, Niyogi & Sindhwani, Manifold regularization, JMLR 2006",
         {"ridge": 1e-3, "smooth": 0.3},
         {"citeseer": {"ridge": 0.01, "smooth": 1.0}, "pubmed": {"ridge": 0.1, "smooth": 1e-3}},
+        one_split=True,
     ),
     "semiemb": Method(
         "SemiEmb",
@@ -45,12 +48,14 @@ METHODS: dict[str, Method] = {
         # Validation wants the embedding to weigh far more than the labels.
         {"hidden": 50, "lr": 0.01, "weight_decay": 5e-4, "steps": 300, "pairs": 200, "embedding": 30.0, "margin": 1.0},
         {"pubmed": {"embedding": 100.0}},
+        one_split=True,
     ),
     "deepwalk": Method(
         "DeepWalk",
         "Perozzi, Al-Rfou & Skiena, DeepWalk: online learning of social representations, KDD 2014",
         walks("hierarchical"),
         met="walk",
+        one_split=True,
     ),
     "chebnet": Method(
         "ChebNet",
@@ -58,7 +63,6 @@ METHODS: dict[str, Method] = {
         "filtering, NIPS 2016",
         stack(K=3),  # matrices Θₖ: a polynomial of degree 2, on each graph the better of Kipf & Welling's two
         met="operator",
-        splits_side_by_side=True,
     ),
     "dcnn": Method(
         "DCNN",
@@ -66,6 +70,7 @@ METHODS: dict[str, Method] = {
         # by Adam on the cross entropy, as all that goes through `fit`; its paper has Adagrad on a hinge loss
         stack(hidden=None, decay="", hops=3),
         met="operator",
+        one_split=True,
     ),
     "node2vec": Method(
         "node2vec",
@@ -74,6 +79,7 @@ METHODS: dict[str, Method] = {
         walks("negative", window=20, lr=0.02, negatives=1, p=2.0, q=0.5),
         {"citeseer": {"scale": "standard"}, "pubmed": {"negatives": 5, "p": 1.0}},
         met="walk",
+        one_split=True,
     ),
     "planetoid": Method(
         "Planetoid",
@@ -103,6 +109,7 @@ METHODS: dict[str, Method] = {
             "citeseer": {**_INDUCTIVE, "pretrain": 300, "batch": 2000},
             "pubmed": {**_INDUCTIVE, "pretrain": 1000, "batch": 1000},
         },
+        one_split=True,
     ),
     "monet": Method(
         "MoNet",
@@ -110,20 +117,17 @@ METHODS: dict[str, Method] = {
         stack(kernels=3, mean=True),
         {"pubmed": {"weight_decay": 5e-3}},
         met="graph",
-        splits_side_by_side=True,
     ),
     "mlp": Method(
         "MLP",
         "as in Kipf & Welling, Semi-supervised classification with graph convolutional networks, ICLR 2017",
         stack(normalize=None),
-        splits_side_by_side=True,
     ),
     "gcn": Method(
         "GCN",
         "Kipf & Welling, Semi-supervised classification with graph convolutional networks, ICLR 2017",
         stack(),
         met="operator",
-        splits_side_by_side=True,
     ),
     "graph_cnn": Method(
         "Graph-CNN",
@@ -131,13 +135,11 @@ METHODS: dict[str, Method] = {
         # two layers and no batch normalisation: what keeps A's sums in bounds here is its division by the degrees
         stack(base="D⁻¹A"),
         met="operator",
-        splits_side_by_side=True,
     ),
     "dynamic_filter": Method(
         "DynamicFilter",
         "Verma, Boyer & Verbeek, FeaStNet: feature-steered graph convolutions for 3D shape analysis, CVPR 2018",
         stack(normalize=None, heads=8),
-        splits_side_by_side=True,
     ),
     "fastgcn": Method(
         "FastGCN",
@@ -152,26 +154,31 @@ METHODS: dict[str, Method] = {
         "Thekumparampil, Wang, Oh & Li, Attention-based graph neural network for semi-supervised learning, 2018",
         stack(),
         met="operator",
-        splits_side_by_side=True,
     ),
     "agnn": Method(
         "AGNN",
         "Thekumparampil, Wang, Oh & Li, Attention-based graph neural network for semi-supervised learning, 2018",
         stack(normalize=None, layers=2, fixed=0, epochs=1000, patience=100),
         {"cora": {"fixed": 1}, "pubmed": {"layers": 4}},
-        splits_side_by_side=True,
     ),
     "gat": Method(
         "GAT",
         "Veličković et al., Graph attention networks, ICLR 2018",
-        {
-            **stack(8, 0.005, decay="", dropout=0.6, normalize=None, epochs=1000, patience=100),
-            **{"heads": 8, "out_heads": 1, "keep": "both"},
-        },
+        stack(
+            8,
+            0.005,
+            decay="",
+            dropout=0.6,
+            normalize=None,
+            epochs=1000,
+            patience=100,
+            heads=8,
+            out_heads=1,
+            keep="both",
+        ),
         # On Citeseer its authors stop by accuracy alone (https://github.com/PetarV-/GAT/issues/14).
         {"citeseer": {"keep": "accuracy"}, "pubmed": {"lr": 0.01, "weight_decay": 1e-3, "out_heads": 8}},
         met="graph",  # of which it takes the pattern alone: its attention weighs it
-        splits_side_by_side=True,
     ),
     "bootstrap": Method(
         "Bootstrap",
@@ -202,6 +209,7 @@ METHODS: dict[str, Method] = {
                 "balance": True,
             },
         },
+        one_split=True,
     ),
     "dgi": Method(
         "DGI",
@@ -212,6 +220,7 @@ METHODS: dict[str, Method] = {
             "epochs": 2000,
             "patience": 20,
         },
+        one_split=True,
     ),
     "lnet": Method(
         "LNet",
@@ -220,7 +229,6 @@ METHODS: dict[str, Method] = {
         {"citeseer": {"weight_decay": 5e-4}},
         met="operator",
         symmetric=True,
-        splits_side_by_side=True,
     ),
     "adalnet": Method(
         "AdaLNet",
@@ -230,7 +238,6 @@ METHODS: dict[str, Method] = {
         {"cora": {"weight_decay": 2e-3}, "pubmed": {"dropout": 0.6}},
         met="operator",
         symmetric=True,
-        splits_side_by_side=True,
     ),
     "sgc": Method(
         "SGC",
@@ -238,7 +245,6 @@ METHODS: dict[str, Method] = {
         {**_LINEAR, "K": 2},
         _LINEAR_BY_GRAPH,
         met="operator",
-        splits_side_by_side=True,
     ),
     "gwnn": Method(
         "GWNN",
@@ -253,7 +259,6 @@ METHODS: dict[str, Method] = {
         # M of Pubmed has neighbours enough for its wavelets to fill the whole matrix at 1e-7.
         on_m={"pubmed": {"threshold": 1e-4}},
         symmetric=True,
-        splits_side_by_side=True,
     ),
     "appnp": Method(
         "APPNP",
@@ -262,7 +267,6 @@ METHODS: dict[str, Method] = {
         # without its dropout on the adjacency, which in K steps would drop K times over
         stack(64, 0.01, 5e-3, epochs=500, patience=100, K=10, alpha=0.1),
         met="operator",
-        splits_side_by_side=True,
     ),
     "ssgc": Method(
         "S²GC",

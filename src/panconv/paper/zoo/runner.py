@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -28,16 +26,11 @@ from panconv.transforms import METTransform
 _BATCH_BYTES = 2**31  # of features and what is dropped of them, on a CPU
 
 
-@dataclass(frozen=True)
 class Baselines:
-    """How the zoo's methods are trained, or what `train` trains: alike but for the seed, within memory."""
-
-    function: Callable[..., Tensor] | None = None
+    """How the zoo's methods are trained: alike but for the seed, within memory."""
 
     def check(self, task: Task) -> None:
         """Refuses what would have no readable record, or a setting that the method lacks."""
-        if self.function is not None:
-            return
         check_task(task)
         if task.model in METHODS:
             known = METHODS[task.model].settings
@@ -77,11 +70,11 @@ class Baselines:
     def _predicted(self, tasks: list[Task], data: Data, device: str, tell: Tell) -> Tensor:
         """The class of each node by trial, (S, N)."""
         one, seeds = tasks[0], [task.seed for task in tasks]
-        train = trainer(one.model) if self.function is None else self.function
+        train = trainer(one.model)
         how = one.settings | {name: value for name, value in (one.operator or {}).items() if name in SWITCHES}
         if one.split == "public":
             return train(hidden(data), how, seeds, device=device, tell=tell)
-        if one.model not in METHODS or METHODS[one.model].splits_side_by_side:
+        if not METHODS[one.model].one_split:
             return train(data, how, seeds, device=device, tell=tell)
         one_by_one = []
         for s, seed in enumerate(seeds):

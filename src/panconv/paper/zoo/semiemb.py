@@ -6,9 +6,6 @@ Weston, Ratle, Mobahi & Collobert, Deep learning via semi-supervised embedding, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
-
 import torch
 import torch.nn.functional as F
 from torch import Tensor
@@ -16,7 +13,8 @@ from torch_geometric.data import Data
 
 from panconv.base import random
 from panconv.graph import Adjacency
-from panconv.paper.zoo.stack import Tell
+from panconv.paper.zoo.stack import How, Seeds, Tell, silent
+from panconv.training.epoch import descend
 
 _LOOK_EVERY = 10  # steps between two looks at the validation nodes
 
@@ -24,7 +22,7 @@ _LOOK_EVERY = 10  # steps between two looks at the validation nodes
 class Nets:
     """S networks x → ReLU(x·W₀ + b₀)·W₁ + b₁ side by side, each started from its own seed."""
 
-    def __init__(self, inputs: int, hidden: int, classes: int, seeds: Sequence[int], device: torch.device) -> None:
+    def __init__(self, inputs: int, hidden: int, classes: int, seeds: Seeds, device: torch.device) -> None:
         def glorot(rows: int, columns: int) -> Tensor:
             bound = (6 / (rows + columns)) ** 0.5
             return torch.stack([(2 * torch.rand(rows, columns, generator=draw) - 1) * bound for draw in draws])
@@ -45,9 +43,10 @@ class Nets:
 class Pairs:
     """Draws pairs of neighbours and pairs of other nodes, by trial."""
 
-    def __init__(self, adj: Adjacency, seeds: Sequence[int]) -> None:
+    def __init__(self, adj: Adjacency, seeds: Seeds) -> None:
         self.row, self.col, self.N = adj.row.long(), adj.col.long(), adj.num_nodes
-        self.edges = self._key(self.row, self.col).unique()  # sorted
+        # Sorted, and behind them a number that no pair has.
+        self.edges = torch.cat([self._key(self.row, self.col).unique(), self.row.new_tensor([self.N**2])])
         self.seeds = torch.tensor(seeds, device=adj.device)
 
     def near(self, step: int, count: int) -> Tensor:
@@ -61,11 +60,8 @@ class Pairs:
         """Nodes drawn in twos, (S, 2, count), and whether they are no neighbours, (S, count)."""
         ends = random.words(random.keys(self.seeds, 1, step), (2, count)) % self.N
         i, j = ends.unbind(1)
-        if not len(self.edges):
-            return ends, i != j
         key = self._key(i, j)
-        place = torch.searchsorted(self.edges, key).clamp(max=len(self.edges) - 1)
-        return ends, (self.edges[place] != key) & (i != j)
+        return ends, (self.edges[torch.searchsorted(self.edges, key)] != key) & (i != j)
 
     def _key(self, i: Tensor, j: Tensor) -> Tensor:
         """A number for each pair of nodes, the same both ways: an edge in one direction makes neighbours."""
@@ -84,18 +80,14 @@ def embedding_loss(near: Tensor, far: Tensor, apart: Tensor, margin: float) -> T
     return pull + ((margin - distance).relu().square() * apart).mean(-1)
 
 
-def train(
-    data: Data, how: Mapping[str, Any], seeds: Sequence[int], device: str = "cpu", tell: Tell | None = None
-) -> Tensor:
+def train(data: Data, how: How, seeds: Seeds, device: str = "cpu", tell: Tell = silent) -> Tensor:
     nets, best = fitted_nets(data, how, seeds, device, tell)
     nets.parameters = best
     with torch.no_grad():
         return nets.scores(nets.hidden(data.x.float().to(device))).argmax(-1)
 
 
-def fitted_nets(
-    data: Data, how: Mapping[str, Any], seeds: Sequence[int], device: str, tell: Tell | None = None
-) -> tuple[Nets, list[Tensor]]:
+def fitted_nets(data: Data, how: How, seeds: Seeds, device: str, tell: Tell = silent) -> tuple[Nets, list[Tensor]]:
     """The networks after their last step, and their parameters, by trial, at the highest validation accuracy."""
     x, y = data.x.float().to(device), data.y.to(device)
     train, val = data.train_mask.to(device).nonzero().squeeze(1), data.val_mask.to(device).nonzero().squeeze(1)
@@ -113,9 +105,7 @@ def fitted_nets(
             i, j = nets.hidden(x[ends.flatten(1)]).unflatten(1, ends.shape[1:]).unbind(1)
             near_by, away = (i - j).split([near.size(2), far.size(2)], dim=1)
             loss = loss + how["embedding"] * embedding_loss(near_by, away, apart, how["margin"]).sum()
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
+        descend(optimizer, loss)
         if step % _LOOK_EVERY == 0 or step == how["steps"]:
             with torch.no_grad():
                 scores = nets.scores(nets.hidden(seen))  # (S, validation nodes, C)
@@ -125,6 +115,5 @@ def fitted_nets(
                 highest = torch.where(better, merit, highest)
                 for kept, p in zip(best, nets.parameters, strict=True):
                     kept.copy_(torch.where(better.reshape(-1, 1, 1), p, kept))
-            if tell is not None:
-                tell(step / how["steps"])
+            tell(step / how["steps"])
     return nets, best

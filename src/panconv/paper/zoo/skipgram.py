@@ -10,8 +10,7 @@ Vectors are looked up once per walk, and all pairs of a walk are a small matrix 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable
 
 import torch
 import torch.nn.functional as F
@@ -19,28 +18,20 @@ from torch import Tensor
 
 from panconv.base.random import keys, uniform, words
 from panconv.paper.zoo.huffman import huffman
-from panconv.paper.zoo.stack import Tell
+from panconv.paper.zoo.stack import How, Seeds, Tell, silent
+from panconv.training.epoch import descend
+from panconv.walkers import RandomWalk, SecondOrderWalk
 
 _START, _ORDER, _WALK, _DRAW = range(4)  # streams of random numbers
 _POWER = 0.75
 
 
-class Walker(Protocol):
-    """What walks come from: a `RandomWalk` or a `SecondOrderWalk`."""
-
-    @property
-    def num_nodes(self) -> int: ...
-
-    def sample(self, starts: Tensor, steps: int, seed: int = 0) -> Tensor: ...
-
-
+Walker = RandomWalk | SecondOrderWalk  # what walks come from
 # From the vectors of walks (S, B, T, d), the walks (S, B, T), and the number of the step.
 Loss = Callable[[Tensor, Tensor, int], Tensor]
 
 
-def embedded(
-    walk: Walker, starts: Tensor, how: Mapping[str, Any], seeds: Sequence[int], tell: Tell | None = None
-) -> Tensor:
+def embedded(walk: Walker, starts: Tensor, how: How, seeds: Seeds, tell: Tell = silent) -> Tensor:
     """Vectors of the nodes for S trials, (S, N, dimension), by Adam with a rate that falls to 0.
 
     Args:
@@ -63,11 +54,8 @@ def embedded(
     for step in range(steps):
         optimizer.param_groups[0]["lr"] = how["lr"] * (1 - step / steps)
         batch = paths[:, step % batches :: batches]
-        optimizer.zero_grad()
-        loss(lookup(table, batch), batch, step).backward()
-        optimizer.step()
-        if tell is not None:
-            tell((step + 1) / steps)
+        descend(optimizer, loss(lookup(table, batch), batch, step))
+        tell((step + 1) / steps)
     return table.detach()
 
 
@@ -87,7 +75,7 @@ def nearness(length: int, window: int, device: torch.device) -> Tensor:
     return (1 - (distance - 1) / window).clamp(min=0) * (distance > 0)
 
 
-def negative(visits: Tensor, d: int, seed: Tensor, how: Mapping[str, Any]) -> tuple[Loss, Tensor]:
+def negative(visits: Tensor, d: int, seed: Tensor, how: How) -> tuple[Loss, Tensor]:
     """Negative sampling, and the vectors of the nodes as contexts."""
     S, N = visits.shape
     context = torch.zeros(S, N, d, device=visits.device, requires_grad=True)
@@ -125,7 +113,7 @@ def lookup(table: Tensor, nodes: Tensor) -> Tensor:
     return F.embedding(nodes + trial, table.flatten(0, 1))
 
 
-def hierarchical(visits: Tensor, d: int, seed: Tensor, how: Mapping[str, Any]) -> tuple[Loss, Tensor]:
+def hierarchical(visits: Tensor, d: int, seed: Tensor, how: How) -> tuple[Loss, Tensor]:
     """Hierarchical softmax over a Huffman tree of each trial, and the vectors of the trees' inner nodes."""
     S, N = visits.shape
     inner = torch.zeros(S, N - 1, d, device=visits.device, requires_grad=True)

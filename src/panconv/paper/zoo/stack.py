@@ -2,7 +2,7 @@
 
 Every method of the zoo, a stack or not, is a function of this form:
 
-    train(data, how, seeds, device="cpu", tell=None) → classes (S, N)
+    train(data, how, seeds, device="cpu", tell=silent) → classes (S, N)
 
 `data` has x (N, F) dense with rows of sum 1, edge_index, maybe edge_weight (an operator to use in place of A), y, where
 the labels of the test nodes are −1, train_mask and val_mask. `how` holds the settings of the registry; with
@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import torch
@@ -24,10 +23,17 @@ from torch_geometric.data import Data
 
 from panconv.graph import Adjacency
 from panconv.nn import Dropout, Stacked
-from panconv.training.fit import Progress, fit
+from panconv.training.fit import FitResult, fit
 
+How = Mapping[str, Any]
+Seeds = Sequence[int]
 Tell = Callable[[float], None]
+Make = Callable[[int, int], nn.Module]  # a module or a layer, from the widths of what goes in and of what comes out
 _NODES = 1024  # so many are classified at a time, once a model is trained that needs no edges
+
+
+def silent(done: float) -> None:
+    """A `Tell` for who asked for none."""
 
 
 class Layers(nn.Module):
@@ -51,53 +57,52 @@ class Layers(nn.Module):
         return self.second(self.drop_hidden(x), *edges(adj))
 
 
+def two_layers(
+    how: How, inputs: int, classes: int, layer: Make, activation: Callable[[Tensor], Tensor] = F.relu
+) -> nn.Module:
+    """`Layers` of one kind, with the width between them and the dropout of the settings."""
+    first, second = layer(inputs, how["hidden"]), layer(how["hidden"], classes)
+    return Layers(first, second, how["dropout"], activation)
+
+
 def trained_by_fit(
-    network: Callable[[Mapping[str, Any], int, int], nn.Module],
-    prepared: Callable[[Data, Mapping[str, Any]], Data] = lambda data, how: data,
+    network: Callable[..., nn.Module],
+    prepared: Callable[[Data, How, str], tuple[Any, ...]] = lambda data, how, device: (),
+    shown: Callable[[Data, How], Data] = lambda data, how: data,
 ) -> Callable[..., Tensor]:
     """The `train` of a method that is one network.
 
     Args:
-        network: the module of one trial, from the settings and the numbers of features and classes.
-        prepared: what is done to the graph first, by the settings.
+        network: the module of one trial, from the settings, the numbers of features and classes, and what is prepared;
+            called with x and an `Adjacency`.
+        prepared: what its layers need of the graph, made once on the device, by the settings.
+        shown: what is done to the graph that it is called with, by the settings.
     """
 
-    def train(
-        data: Data, how: Mapping[str, Any], seeds: Sequence[int], device: str = "cpu", tell: Tell | None = None
-    ) -> Tensor:
-        return fitted(partial(network, how), prepared(data, how), how, seeds, device, tell)
+    def train(data: Data, how: How, seeds: Seeds, device: str = "cpu", tell: Tell = silent) -> Tensor:
+        given = prepared(data, how, device)
+        return fitted(lambda *widths: network(how, *widths, *given), shown(data, how), how, seeds, device, tell)
 
     return train
 
 
-def fitted(
-    make: Callable[[int, int], nn.Module],
-    data: Data,
-    how: Mapping[str, Any],
-    seeds: Sequence[int],
-    device: str = "cpu",
-    tell: Tell | None = None,
-) -> Tensor:
+def trained_in_two_layers(layer: Callable[[Data, How, str], Make]) -> Callable[..., Tensor]:
+    """The `train` of a method of two layers of one kind, which the graph, the settings and the device tell."""
+    return trained_by_fit(two_layers, lambda *given: (layer(*given),))
+
+
+def fitted(make: Make, data: Data, how: How, seeds: Seeds, device: str = "cpu", tell: Tell = silent) -> Tensor:
     """Trains S copies of a module side by side, and returns the class of each node by trial, (S, N).
 
     Args:
         make: the module of one trial, from the number of features and of classes; called with x and an `Adjacency`.
         data, how, seeds, device, tell: as every method of the zoo has them.
     """
-    shown = copy.copy(data)  # shallow: `fit` asks for test nodes, and here there are none to look at
-    shown.test_mask = data.val_mask
-    model = _stacked(make, data, how, seeds)
-    return fit(model, shown, seeds=seeds, device=device, **_options(how, tell)).predicted.T
+    return _fit(make, data, how, seeds, device, tell).predicted.T
 
 
 def fitted_alone(
-    make: Callable[[int, int], nn.Module],
-    z: Tensor,
-    data: Data,
-    how: Mapping[str, Any],
-    seeds: Sequence[int],
-    device: str = "cpu",
-    tell: Tell | None = None,
+    make: Make, z: Tensor, data: Data, how: How, seeds: Seeds, device: str = "cpu", tell: Tell = silent
 ) -> Tensor:
     """The same for a module that needs no edges: it learns on the nodes with a label, and meets the others at the end.
 
@@ -106,32 +111,23 @@ def fitted_alone(
         z: what the graph has made of the features, (N, F), on the device.
         data, how, seeds, device, tell: as every method of the zoo has them.
     """
-    known = (data.train_mask | data.val_mask).nonzero().squeeze(1)
+    known = (data.train_mask | data.val_mask).reshape(len(z), -1).any(1).nonzero().squeeze(1)
     train, val = data.train_mask[known], data.val_mask[known]
     edgeless = torch.empty(2, 0, dtype=torch.long)
-    part = Data(z[known.to(z.device)], edgeless, y=data.y[known], train_mask=train, val_mask=val, test_mask=val)
-    model = _stacked(make, part, how, seeds)
-    fit(model, part, seeds=seeds, device=device, **_options(how, tell))
+    part = Data(z[known.to(z.device)], edgeless, y=data.y[known], train_mask=train, val_mask=val)
+    model = _fit(make, part, how, seeds, device, tell).model
     with torch.no_grad():
         return torch.cat([model(nodes, None).argmax(-1) for nodes in z.split(_NODES)]).T.cpu()
 
 
-def _stacked(
-    make: Callable[[int, int], nn.Module], data: Data, how: Mapping[str, Any], seeds: Sequence[int]
-) -> Stacked:
+def _fit(make: Make, data: Data, how: How, seeds: Seeds, device: str, tell: Tell) -> FitResult[Stacked]:
+    shown = copy.copy(data)  # shallow: `fit` asks for test nodes, and here there are none to look at
+    shown.test_mask = data.val_mask
     inputs, classes = data.x.size(1), int(data.y.max()) + 1
-    return Stacked(lambda: make(inputs, classes), inputs, classes, trials=len(seeds), decay=how["decay"])
-
-
-def _options(how: Mapping[str, Any], tell: Tell | None) -> dict[str, Any]:
-    """What `fit` is told besides the graph and the seeds."""
-
-    def told(progress: Progress) -> None:
-        if tell is not None:
-            tell(progress.epoch / progress.epochs)
-
+    model = Stacked(lambda: make(inputs, classes), inputs, classes, trials=len(seeds), decay=how["decay"])
     options = {name: how[name] for name in ("lr", "weight_decay", "epochs", "patience", "keep") if name in how}
-    return {**options, "callback": told}
+    options["callback"] = lambda progress: tell(progress.epoch / progress.epochs)
+    return fit(model, shown, seeds=seeds, device=device, **options)
 
 
 def edges(adj: Adjacency) -> tuple[Tensor, Tensor | None]:

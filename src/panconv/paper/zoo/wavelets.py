@@ -7,58 +7,41 @@ Vandergheynst & Gribonval, Wavelets on graphs via spectral graph theory, 2011), 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import torch
 from scipy.special import iv
 from torch import Tensor
 
-from panconv.base.checks import checked_dtype
 from panconv.compute.spmm import spmm
-from panconv.graph.csr import CSR, compress, narrow, weak_components
+from panconv.graph.csr import CSR, compress, narrow
+from panconv.paper.zoo.symmetric import Symmetric
 
 _BLOCK = {"cpu": 2**22, "cuda": 2**26}  # entries of a block of columns; about six such blocks are held at a time
 
 
-class Wavelets(NamedTuple):
-    """diag(scale) · entries, where the entries are symmetric, so that their product is its own backward."""
+class Wavelets(Symmetric):
+    """diag(scale) · entries, where the entries are symmetric, so that their product is its own backward.
 
-    entries: CSR
-    scale: Tensor  # (N, 1): 1/Σⱼ|ψᵢⱼ|, or ones
-    transposed: bool = False
+    Args:
+        entries: of a matrix that equals its transpose.
+        scale: (N, 1): 1/Σⱼ|ψᵢⱼ|, or ones.
+        transposed: whether it stands for the transpose, entries · diag(scale).
+    """
 
-    @property
-    def is_symmetric(self) -> bool:
-        """Never by construction: rows may be scaled."""
-        return False
+    is_symmetric = False  # rows may be scaled
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        return len(self.scale), len(self.scale)
-
-    @property
-    def device(self) -> torch.device:
-        return self.scale.device
-
-    @property
-    def dtype(self) -> torch.dtype:
-        return self.scale.dtype
-
-    @property
-    def components(self) -> Tensor:
-        return weak_components(self.entries)
+    def __init__(self, entries: CSR, scale: Tensor, transposed: bool = False) -> None:
+        super().__init__(entries)
+        self.scale, self.transposed = scale, transposed
 
     @property
     def T(self) -> Wavelets:
-        return self._replace(transposed=not self.transposed)
+        return Wavelets(self.entries, self.scale, not self.transposed)
 
     def __matmul__(self, x: Tensor) -> Tensor:  # (N, …)
         scale = self.scale.reshape(-1, *[1] * (x.dim() - 1))
-        product = spmm(self.entries, self.entries, scale * x if self.transposed else x)
+        product = super().__matmul__(scale * x if self.transposed else x)
         return product if self.transposed else scale * product
-
-    def to_dense(self, dtype: torch.dtype | None = None) -> Tensor:
-        return (self @ torch.eye(self.shape[0], dtype=self.dtype, device=self.device)).to(checked_dtype(dtype))
 
 
 def wavelets(M: CSR, s: float, threshold: float, order: int = 12, rows: bool = True) -> tuple[Wavelets, Wavelets]:
