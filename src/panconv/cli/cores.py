@@ -24,13 +24,9 @@ def settle(environment: MutableMapping[str, str] = os.environ) -> None:
     if not {"OMP_WAIT_POLICY", *_WAITS} & environment.keys():
         environment.update(_WAITS)
     cores = granted()
-    if cores is not None and cores < _visible():
+    visible = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if cores is not None and cores < visible:
         environment.setdefault("OMP_NUM_THREADS", str(cores))
-
-
-def _visible() -> int:
-    """The cores that the process may run on."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def granted(root: Path = Path("/sys/fs/cgroup"), own: Path = Path("/proc/self/cgroup")) -> int | None:

@@ -181,9 +181,8 @@ def _record(runs: list[Record], kind: str, fixed: list[float] | None) -> dict[st
     """The trials of one graph, as JSON for machines."""
     from panconv.paper.published import reported
     from panconv.paper.report.summary import cell
-    from panconv.training.search import met_of
 
-    one, met = runs[0], met_of(runs[0])
+    one, met = runs[0], runs[0].operator or {}
     summed = cell(runs, reported(one.dataset, met["method"], kind, fixed, met["L"]))
     return {
         "dataset": one.dataset,

@@ -6,7 +6,6 @@ import hashlib
 from dataclasses import dataclass
 from importlib.resources import files
 from io import BytesIO
-from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
@@ -60,7 +59,7 @@ DATASETS: dict[str, Card] = {
 
 def read(name: str) -> RawGraph:
     """A built-in graph from its file, whose checksum must be the card's."""
-    content = _file(name).read_bytes()
+    content = (files("panconv.data") / f"{name}.npz").read_bytes()
     digest = hashlib.sha256(content).hexdigest()
     if digest != DATASETS[name].sha256:
         raise ValueError(
@@ -78,7 +77,3 @@ def unpack(content: bytes) -> RawGraph:
     values = a["values"] if a["values"].size else np.ones(a["words"].size, np.float32)
     features = sp.csr_matrix((values, a["words"].astype(np.int32), indptr), shape=tuple(a["shape"]))
     return RawGraph(features, *(a[name].astype(np.int64) for name in ("edges", "y", "train", "val", "test")))
-
-
-def _file(name: str) -> Path:
-    return Path(str(files("panconv.data") / f"{name}.npz"))

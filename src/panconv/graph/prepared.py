@@ -72,7 +72,7 @@ class _Seen:
 
     def __init__(self, source: Any, parts: list[Tensor | np.ndarray]) -> None:
         self.ref = weakref.ref(source)
-        self.versions = [_version(part) for part in parts]
+        self.versions = [getattr(part, "_version", 0) for part in parts]  # NumPy's have none
         self.copies = [_copy(part) for part in parts]
 
     @staticmethod
@@ -89,14 +89,10 @@ def _same(seen: _Seen | None, source: Any) -> bool:
         parts is not None
         and len(parts) == len(seen.copies)
         and all(
-            version == _version(part) and (copy is None or _equal(copy, part))
+            version == getattr(part, "_version", 0) and (copy is None or _equal(copy, part))
             for version, copy, part in zip(seen.versions, seen.copies, parts, strict=True)
         )
     )
-
-
-def _version(part: Tensor | np.ndarray) -> int:
-    return part._version if isinstance(part, Tensor) else 0
 
 
 def _copy(part: Tensor | np.ndarray) -> Tensor | np.ndarray | None:

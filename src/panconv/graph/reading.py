@@ -50,7 +50,8 @@ def entries(matrix: Any) -> tuple[Tensor, Tensor | None, int]:
     if value is not None and value.dtype == torch.bool:
         edges, value = edges[:, value], None
     if value is not None and not value.requires_grad and bool((value == 1).all()):
-        value = value if _repeats(edges, shape[0]) else None
+        key = edges[1] * shape[0] + edges[0]
+        value = value if torch.unique(key).numel() < key.numel() else None
     return edges, value, shape[0]
 
 
@@ -72,11 +73,6 @@ def _parts(matrix: Any) -> tuple[Tensor, Tensor, Tensor | None]:
     one = coo if coo.is_coalesced() else coo.double().coalesce()
     row, col = one.indices()
     return row, col, one.values().to(matrix.dtype)
-
-
-def _repeats(edges: Tensor, N: int) -> bool:
-    key = edges[1] * N + edges[0]
-    return torch.unique(key).numel() < key.numel()
 
 
 def checked_edges(edge_index: Any) -> Tensor:

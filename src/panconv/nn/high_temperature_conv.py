@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch import Tensor, nn
-from torch_geometric.nn.inits import zeros
 
-from panconv.base.checks import checked_count, checked_width
 from panconv.compute.features import SparseRows
-from panconv.graph.prepared import PreparedGraph
+from panconv.graph import Adjacency
 from panconv.nn.linear import Linear
+from panconv.nn.on_paths import GraphLayer
 from panconv.spectral import HighTemperature
 
 
-class HighTemperatureConv(nn.Module):
+class HighTemperatureConv(GraphLayer):
     r"""The prototype of the high-temperature model (Section 3 of "PAN: Path Integral Based Convolution", 2019)
 
     .. math:: \mathbf{X}' = (\mathbf{I} + \psi_1 \psi_1^\top) \mathbf{X} \mathbf{W} + \mathbf{b}
@@ -37,21 +34,11 @@ class HighTemperatureConv(nn.Module):
 
     def __init__(self, in_channels: int, out_channels: int, bias: bool = True) -> None:
         super().__init__()
-        checked_width(in_channels)
-        self.lin = Linear(in_channels, checked_count(out_channels, "out_channels"))
+        self.lin = Linear(in_channels, out_channels)
         self.bias = nn.Parameter(torch.zeros(out_channels)) if bias else None
-        self._prepared = PreparedGraph()
 
-    def reset_parameters(self) -> None:
-        self.lin.reset_parameters()
-        zeros(self.bias)
-
-    def forward(self, x: Tensor | SparseRows, edge_index: Any, edge_weight: Tensor | None = None) -> Tensor:
-        """x through the layer, on an ``edge_index``, an `Adjacency`, or anything an `Adjacency` is made from."""
-        x = self.lin.checked(x)
-        adj = self._prepared(edge_index, edge_weight, x.shape[0])
-        out = HighTemperature(adj).apply(self.lin(x))
-        return out if self.bias is None else out + self.bias.to(out.dtype)
+    def convolve(self, x: Tensor | SparseRows, adj: Adjacency) -> Tensor:
+        return HighTemperature(adj).apply(self.lin(x))
 
     def extra_repr(self) -> str:
         return f"{self.lin.in_channels}, {self.lin.out_channels}"

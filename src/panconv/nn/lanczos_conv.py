@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from panconv.base.checks import as_integer, checked_count, checked_seed, checked_width, shown
+from panconv.base.checks import as_integer, checked_count, checked_seed, shown
 from panconv.base.random import keys, uniform
 from panconv.compute.features import SparseRows
 from panconv.graph import Adjacency
@@ -73,7 +72,6 @@ class LanczosConv(OnPaths):
         paths: str = "walks",
     ) -> None:
         super().__init__()
-        checked_width(in_channels)
         check_similar(method)
         self.specify(L, method, weights, paths)
         check_one_trial(self.weights)
@@ -95,10 +93,7 @@ class LanczosConv(OnPaths):
             if isinstance(part, nn.Linear):
                 part.reset_parameters()
 
-    def forward(self, x: Tensor | SparseRows, edge_index: Any, edge_weight: Tensor | None = None) -> Tensor:
-        """x through the layer, on an ``edge_index``, an `Adjacency`, or anything an `Adjacency` is made from."""
-        x = self.lin.checked(x)
-        adj = self._prepared(edge_index, edge_weight, x.shape[0])
+    def convolve(self, x: Tensor | SparseRows, adj: Adjacency) -> Tensor:
         M = self.met(adj).similar()[0]
         parts = self.lin(x).unflatten(-1, (-1, self.out_channels)).unbind(-2)  # X W for each scale
         out = torch.zeros_like(parts[0])
@@ -106,7 +101,7 @@ class LanczosConv(OnPaths):
             out = out + self._near(M, dict(zip(self.short, parts[: len(self.short)], strict=True)))
         if self.long and adj.num_nodes:
             out = out + self._far(self.ritz(M, adj), torch.stack(parts[len(self.short) :], -1))
-        return out if self.bias is None else out + self.bias.to(out.dtype)
+        return out
 
     def ritz(self, M: MET, adj: Adjacency) -> Ritz:
         """The Ritz pairs of M in float64, kept with the graph where the path weights are fixed."""

@@ -1,13 +1,14 @@
-"""What the layers on a family of paths have in common: one specification, checked once, and the operator it makes."""
+"""What the layers have in common: their way from x to x', and, on a family of paths, one specification of M."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from torch import nn
+from torch import Tensor, nn
 from torch_geometric.nn.inits import zeros
 
 from panconv.base.checks import checked_length
+from panconv.compute.features import SparseRows
 from panconv.graph import Adjacency
 from panconv.graph.prepared import PreparedGraph
 from panconv.met import MET
@@ -17,7 +18,33 @@ from panconv.paths import family_of, paths_from
 from panconv.weights import weights_from
 
 
-class OnPaths(nn.Module):
+class GraphLayer(nn.Module):
+    """Base of the layers: they take checked features on a prepared graph, and may have a bias."""
+
+    lin: Linear
+    bias: nn.Parameter | None
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._prepared = PreparedGraph()
+
+    def reset_parameters(self) -> None:
+        """A new start."""
+        self.lin.reset_parameters()
+        zeros(self.bias)
+
+    def forward(self, x: Tensor | SparseRows, edge_index: Any, edge_weight: Tensor | None = None) -> Tensor:
+        """x through the layer, on an ``edge_index``, an `Adjacency`, or anything an `Adjacency` is made from."""
+        x = self.lin.checked(x)
+        out = self.convolve(x, self._prepared(edge_index, edge_weight, x.shape[0]))
+        return out if self.bias is None else out + self.bias.to(out.dtype)
+
+    def convolve(self, x: Tensor | SparseRows, adj: Adjacency) -> Tensor:
+        """What the layer makes of features that `lin` takes, without the bias."""
+        raise NotImplementedError
+
+
+class OnPaths(GraphLayer):
     """Base of the layers that apply M, or what follows from it.
 
     Attributes:
@@ -25,8 +52,6 @@ class OnPaths(nn.Module):
     """
 
     memory: str | None = None
-    lin: Linear
-    bias: nn.Parameter | None
 
     def specify(
         self, L: int, method: int, weights: object, paths: Any, memory: str | None = None, trials: int | None = None
@@ -40,13 +65,10 @@ class OnPaths(nn.Module):
         check_compatible(self.method, self.weights)
         family.check_weights(self.weights)
         checked_memory(memory)
-        self._prepared = PreparedGraph()
 
     def reset_parameters(self) -> None:
-        """A new start."""
-        self.lin.reset_parameters()
+        super().reset_parameters()
         self.weights.reset_parameters()
-        zeros(self.bias)
 
     def met(self, adj: Adjacency) -> MET:
         """The layer's operator M on a graph."""

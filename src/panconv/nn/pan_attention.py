@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch import Tensor, nn
 from torch_geometric.nn.inits import zeros
 
 from panconv.base.checks import checked_count, checked_length
+from panconv.compute.features import SparseRows
+from panconv.graph import Adjacency
 from panconv.met.methods import METHODS, checked_method
 from panconv.met.plan import sum_of
 from panconv.nn.linear import Linear
@@ -80,21 +80,16 @@ class PANAttention(OnPaths):
         zeros(self.att)
         zeros(self.length_bias)
 
-    def forward(self, x: Tensor, edge_index: Any, edge_weight: Tensor | None = None) -> Tensor:
-        """x through the layer, on an ``edge_index``, an `Adjacency`, or anything an `Adjacency` is made from."""
+    def convolve(self, x: Tensor | SparseRows, adj: Adjacency) -> Tensor:
         xW = self._transform(x)
-        adj = self._prepared(edge_index, edge_weight, x.shape[0])
-        M = self.met(adj)
-        f = self._shares(xW)
-        out = sum_of(f[..., n].unsqueeze(-1) * term for n, term in enumerate(M.terms(xW))).flatten(1).to(xW.dtype)
-        return out if self.bias is None else out + self.bias.to(out.dtype)
+        f, terms = self._shares(xW), self.met(adj).terms(xW)
+        return sum_of(f[..., n].unsqueeze(-1) * term for n, term in enumerate(terms)).flatten(1).to(xW.dtype)
 
     def length_weights(self, x: Tensor) -> Tensor:
         """fₙ(xᵢ), the share of each length at each node, (N, heads, L+1)."""
-        return self._shares(self._transform(x))
+        return self._shares(self._transform(self.lin.checked(x)))
 
-    def _transform(self, x: Any) -> Tensor:
-        x = self.lin.checked(x)
+    def _transform(self, x: Tensor | SparseRows) -> Tensor:
         if len(x.shape) != 2:
             raise ValueError(f"x must be (N, {self.in_channels}), a row per node, got shape {tuple(x.shape)}")
         return self.lin(x).unflatten(1, (self.heads, -1))  # (N, H, O/H)

@@ -8,14 +8,14 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from panconv.base.checks import checked_count, checked_flag, checked_width
+from panconv.base.checks import checked_count, checked_flag
 from panconv.compute.features import SparseRows
 from panconv.graph import Adjacency
 from panconv.met import MET
 from panconv.met.plan import sum_of
 from panconv.nn.linear import Linear
 from panconv.nn.on_paths import OnPaths
-from panconv.paths import PathFamily, family_of, paths_from
+from panconv.paths import PathFamily, family_of
 
 
 class PANConv(OnPaths):
@@ -69,8 +69,6 @@ class PANConv(OnPaths):
         memory: str | None = None,
     ) -> None:
         super().__init__()
-        paths_from(paths)
-        checked_width(in_channels)
         if trials is not None:
             checked_count(trials, "trials")
         self.out_channels, self.trials = checked_count(out_channels, "out_channels"), trials
@@ -91,17 +89,13 @@ class PANConv(OnPaths):
     def in_channels(self) -> int:
         return self.lin.in_channels
 
-    def forward(self, x: Tensor | SparseRows, edge_index: Any, edge_weight: Tensor | None = None) -> Tensor:
-        """x through the layer, on an ``edge_index``, an `Adjacency`, or anything an `Adjacency` is made from."""
-        x = self.lin.checked(x)
-        M = self.met(self._prepared(edge_index, edge_weight, x.shape[0]))
+    def convolve(self, x: Tensor | SparseRows, adj: Adjacency) -> Tensor:
+        M = self.met(adj)
         if isinstance(x, SparseRows) or self.in_channels < 0 or self.lin.out_channels <= self.in_channels:
-            out = self._weigh_then_sum(M, self.lin(x))
-        else:
-            if self.trials is not None and x.dim() == 2:
-                x = x.unsqueeze(1).expand(-1, self.trials, -1)
-            out = self._sum_then_weigh(M, x)
-        return out if self.bias is None else out + self.bias.to(out.dtype)
+            return self._weigh_then_sum(M, self.lin(x))
+        if self.trials is not None and x.dim() == 2:
+            x = x.unsqueeze(1).expand(-1, self.trials, -1)
+        return self._sum_then_weigh(M, x)
 
     def _weigh_then_sum(self, M: MET, xW: Tensor) -> Tensor:
         """M·(XW); with concat Σₙ Mₙ(XWₙ), where every length takes its own part of the one recurrence."""

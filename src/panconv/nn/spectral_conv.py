@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from panconv.base.checks import checked_count, checked_length, checked_width, shown
+from panconv.base.checks import checked_count, checked_length, shown
 from panconv.compute.features import SparseRows
 from panconv.graph import Adjacency
-from panconv.met.methods import check_one_trial, check_paths, check_similar
+from panconv.met.methods import check_one_trial, check_similar
 from panconv.nn.linear import Linear
 from panconv.nn.on_paths import OnPaths
-from panconv.paths import family_of
 from panconv.spectral import Basis, basis
 from panconv.weights import PathWeights, weights_from
 
@@ -72,16 +70,14 @@ class SpectralConv(OnPaths):
         paths: str = "walks",
     ) -> None:
         super().__init__()
-        checked_width(in_channels)
         if not isinstance(filter, str) or filter not in FILTERS:
             raise ValueError(f"filter must be one of {', '.join(FILTERS)}, got {shown(filter)}")
         check_similar(method)
         self.k, L, self.filter = checked_count(k, "k"), checked_length(L), filter
-        check_paths(method, family_of(paths))
         self.specify(L, method, _fixed_weights(weights, L), paths)
         check_one_trial(self.weights)
         self.degree = checked_count(degree, "degree")
-        self.lin = Linear(in_channels, checked_count(out_channels, "out_channels"))
+        self.lin = Linear(in_channels, out_channels)
         rows = self.degree + 1 if filter == "polynomial" else self.k
         self.theta = nn.Parameter(torch.empty(rows, out_channels))
         self.bias = nn.Parameter(torch.zeros(out_channels)) if bias else None
@@ -94,17 +90,13 @@ class SpectralConv(OnPaths):
             if self.filter == "polynomial":
                 self.theta[1:] = 0
 
-    def forward(self, x: Tensor | SparseRows, edge_index: Any, edge_weight: Tensor | None = None) -> Tensor:
-        """x through the layer, on an ``edge_index``, an `Adjacency`, or anything an `Adjacency` is made from."""
-        x = self.lin.checked(x)
-        states = self.basis(self._prepared(edge_index, edge_weight, x.shape[0]))
-        y = self.lin(x)
+    def convolve(self, x: Tensor | SparseRows, adj: Adjacency) -> Tensor:
+        states, y = self.basis(adj), self.lin(x)
         wide = torch.float64 if y.dtype == torch.float64 else torch.float32
         g = self.response(states).to(wide)
         seen = torch.tensordot(states.left.to(wide), y.to(wide), dims=1)  # (k, …, O)
         seen = seen * g.reshape(g.size(0), *[1] * (y.dim() - 2), g.size(1))
-        out = torch.tensordot(states.right.to(wide), seen, dims=1).to(y.dtype)
-        return out if self.bias is None else out + self.bias.to(out.dtype)
+        return torch.tensordot(states.right.to(wide), seen, dims=1).to(y.dtype)
 
     def basis(self, adj: Adjacency) -> Basis:
         """The eigenstates on a graph, computed once and kept with it."""

@@ -61,7 +61,7 @@ class Stacked(nn.Module):
         """The scores of all trials. Each call puts the trials' parameters into one module: threads take turns."""
         if torch.compiler.is_compiling():  # which knows no locks
             return self._scores(*inputs)
-        with self._one_at_a_time:
+        with self._one_at_a_time.held:
             return self._scores(*inputs)
 
     def _scores(self, *inputs: Any) -> Tensor:
@@ -122,13 +122,7 @@ class _Lock:
     """A lock for one object: its copies, and what is read from a file, have their own."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-
-    def __enter__(self) -> None:
-        self._lock.acquire()
-
-    def __exit__(self, *_: object) -> None:
-        self._lock.release()
+        self.held = threading.Lock()
 
     def __reduce__(self) -> tuple[type[_Lock], tuple[()]]:
         return _Lock, ()

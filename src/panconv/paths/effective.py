@@ -65,7 +65,8 @@ class EffectiveWalks(PathFamily):
                 )
             levels = self.levels()
             return levels, _AtLengths(law, levels.lengths)
-        return self._walks(law), _Alike(self.L, law.log_temperature)
+        # The edges carry the weight of a walk: to the law it is as one of no length.
+        return self._walks(law), _AtLengths(law, torch.zeros(self.L + 1, device=self.adj.device))
 
     def levels(self) -> Levels:
         """The walks by their effective length, built once per graph and width."""
@@ -126,19 +127,6 @@ class _AtLengths(Exponential):
 
     def log_over(self, reference: Tensor) -> Tensor:
         return self._law.log_over_at(self._lengths, reference)
-
-
-class _Alike(Exponential):
-    """1 for every number of steps, where the edges carry the weight of a walk."""
-
-    def __init__(self, L: int, like: Tensor) -> None:
-        self._zeros = torch.zeros(L + 1, dtype=torch.float64, device=like.device)
-
-    def log(self) -> Tensor:
-        return self._zeros
-
-    def log_over(self, reference: Tensor) -> Tensor:
-        return self._zeros.new_zeros(self._zeros.numel(), *reference.shape)
 
 
 def _law(weights: PathWeights) -> PowerLaw:

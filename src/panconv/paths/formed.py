@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TypeVar
 
 import torch
@@ -92,8 +92,8 @@ class FormedPaths(PathFamily):
 
     # ------------------------------------------------------------------ building
 
-    def grow(self, edges: CSR, receivers: Tensor, L: int) -> Iterator[Entries]:
-        """The entries of G(1) … G(L) in the rows of some receivers, each in the order of row, column."""
+    def grow(self, edges: CSR, receivers: Tensor) -> Iterator[Entries]:
+        """The entries of G(1), G(2) … in the rows of some receivers, until no path is left: by row, then column."""
         raise NotImplementedError
 
     def _build(self) -> FormedTerms:
@@ -104,30 +104,23 @@ class FormedPaths(PathFamily):
         with tqdm(total=N, desc=f"{self.name} paths", unit="nodes", delay=1, disable=None, leave=False) as bar:
             for start, end in _blocks(walks):
                 receivers = torch.arange(start, end, device=self.adj.device)
-                for part, (row, col, value) in zip(parts, self.grow(edges, receivers, self.L), strict=True):
+                for part, (row, col, value) in zip(parts, self.grow(edges, receivers), strict=False):
                     part.append((narrow(row + start, N), narrow(col, N), value))
                 bar.update(end - start)
-        G: list[Adjacency] = []
-        sizes: list[Tensor] = []
+        nothing, joined = _join([], N, self.adj), []
         for part in parts:  # one length at a time, each let go before the next is joined
-            if G and not G[-1].num_edges:  # nor is there a longer path
-                G.append(G[-1])
-                sizes.append(sizes[-1])
-                continue
             self._check_products(part)
-            matrix, size = _join(part, N, self.adj)
-            G.append(matrix)
-            sizes.append(size)
+            joined.append(_join(part, N, self.adj) if any(len(row) for row, _, _ in part) else nothing)
             part.clear()
-        return FormedTerms(self.adj, G, self._count(G, sizes))
+        return FormedTerms(self.adj, [matrix for matrix, _ in joined], self._count(joined))
 
-    def _count(self, G: list[Adjacency], sizes: list[Tensor]) -> Counts:
+    def _count(self, joined: list[tuple[Adjacency, Tensor]]) -> Counts:
         """D_n from G(n), and B_n from what the same paths weigh without their signs."""
         ones = torch.ones(self.num_nodes, dtype=torch.float64, device=self.adj.device)
-        D = torch.stack([ones, *(spmm(*matrix.operands(torch.float64), ones) for matrix in G)])
+        D = torch.stack([ones, *(spmm(*matrix.operands(torch.float64), ones) for matrix, _ in joined)])
         if not self.adj.is_signed:
             return counts_of(D)._replace(without_zeros=True)
-        rows = (torch.zeros_like(ones).index_add(0, g.row, size) for g, size in zip(G, sizes, strict=True))
+        rows = (torch.zeros_like(ones).index_add(0, matrix.row, size) for matrix, size in joined)
         B = torch.stack([ones, *rows]).detach()
         return counts_of(B, D / B.where(B > 0, 1))._replace(without_zeros=True)
 
@@ -154,7 +147,7 @@ class FormedPaths(PathFamily):
             spread = torch.linspace(0, N - 1, min(N, _SAMPLE), device=self.adj.device).long().unique()
             sizes = torch.zeros(len(spread), dtype=torch.float64, device=self.adj.device)
             for start, end in _blocks(walks[spread]) if N * N * self.L * each > limit else ():
-                for row, _, _ in self.grow(edges, spread[start:end], self.L):
+                for row, _, _ in islice(self.grow(edges, spread[start:end]), self.L):
                     sizes += torch.bincount(row + start, minlength=len(spread))
             error = float(sizes.std()) / math.sqrt(len(spread)) if len(spread) > 1 else 0.0
             needed = N * (float(sizes.mean()) + 2 * error) * each + block if N else 0.0
@@ -265,8 +258,8 @@ def _blocks(walks: Tensor) -> Iterator[tuple[int, int]]:
 
 def _join(parts: list[Entries], N: int, adj: Adjacency) -> tuple[Adjacency, Tensor]:
     """The matrix whose rows came in blocks, symmetric to rounding where the graph is, and its entries without signs."""
-    nothing = torch.empty(0, device=adj.device)
-    row, col, value = (torch.cat(part) for part in zip(*parts, strict=True)) if parts else (nothing.long(),) * 3
+    none = torch.empty(0, dtype=torch.long, device=adj.device)
+    row, col, value = (torch.cat(part) for part in zip(*parts, strict=True)) if parts else (none, none, none.double())
     crow = narrow(compress(row, N), max(N, len(col)))
     col, size = col.to(crow.dtype), value
     if value.dim() == 2:

@@ -34,15 +34,12 @@ class SelfAvoidingPaths(FormedPaths):
     name = "self-avoiding"
     merges = False
 
-    def grow(self, edges: CSR, receivers: Tensor, L: int) -> Iterator[Entries]:
+    def grow(self, edges: CSR, receivers: Tensor) -> Iterator[Entries]:
         N = edges.crow.numel() - 1
         visited = [receivers]  # a node per step of every path
         row = torch.arange(len(receivers), device=receivers.device)
         value = edges.value.new_ones(len(receivers), *edges.value.shape[1:])
-        for _ in range(L):
-            if not len(row):  # all paths have ended
-                yield row, row, value
-                continue
+        while len(row):
             path, edge = extend(edges, visited[-1])
             node = edges.col[edge]
             free = torch.ones_like(node, dtype=torch.bool)

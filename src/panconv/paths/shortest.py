@@ -36,17 +36,14 @@ class ShortestPaths(FormedPaths):
     name = "shortest"
     merges = True
 
-    def grow(self, edges: CSR, receivers: Tensor, L: int) -> Iterator[Entries]:
+    def grow(self, edges: CSR, receivers: Tensor) -> Iterator[Entries]:
         N = edges.crow.numel() - 1
         row = torch.arange(len(receivers), device=receivers.device)
         col, value = receivers, edges.value.new_ones(len(receivers), *edges.value.shape[1:])
         found = row * N + col
         # A table of all pairs where it is small: a search through what was found takes longer with every step.
         table = torch.zeros(len(row) * N if len(row) * N <= _TABLE else 0, dtype=torch.bool, device=row.device)
-        for _ in range(L):
-            if not len(row):
-                yield row, col, value
-                continue
+        while len(row):
             if table.numel():
                 table[found] = True
             path, edge = extend(edges, col)

@@ -105,34 +105,26 @@ def _similar(M: Operator) -> tuple[Operator, Tensor] | None:
 
 def _by_component(M: Operator, k: int, symmetric: bool) -> Iterator[tuple[Tensor, Tensor]]:
     """The leading eigenpairs of each component, or of all small components of about one size."""
-    component, device = M.components, M.device
-    size = torch.bincount(component)
-    limit = _SMALL if symmetric else _UNSYMMETRIC
-    sizes = [2**i for i in range(limit.bit_length())]
-    for low, high in zip([0, *sizes], sizes, strict=False):
-        now = ((size > low) & (size <= high)).nonzero().ravel()
-        for part in now.split(max(1, _ENTRIES // high**2)) if len(now) else ():
-            chosen = torch.zeros_like(size, dtype=torch.bool).index_fill(0, part, True)
-            yield _solve_dense(M, k, component, chosen, high, symmetric)
-    for c in (size > limit).nonzero().ravel().tolist():
-        nodes = (component == c).nonzero().ravel()
-        if k > nodes.numel() // 4:
-            only = torch.arange(size.numel(), device=device) == c
-            yield _solve_dense(M, k, component, only, nodes.numel(), symmetric)
-        else:
-            yield _solve_component(M, k, nodes, symmetric)
+    size = torch.bincount(M.components)
+    few = (size <= (_SMALL if symmetric else _UNSYMMETRIC)) | (size < 4 * k)
+    octave = torch.frexp(size - 0.5).exponent.where(few, -1)  # 0 of 1 node, 1 of 2, 2 of 3 and 4, 3 of 5 … 8
+    for o in octave[few].unique().tolist():
+        for part in (octave == o).nonzero().ravel().split(max(1, _ENTRIES // 4**o)):
+            yield _solve_dense(M, k, part, symmetric)
+    for c in (~few).nonzero().ravel():
+        yield _solve_component(M, k, (M.components == c).nonzero().ravel(), symmetric)
 
 
-def _solve_dense(
-    M: Operator, k: int, component: Tensor, chosen: Tensor, width: int, symmetric: bool
-) -> tuple[Tensor, Tensor]:
-    """All chosen components, of at most `width` nodes, as one batch of dense matrices."""
-    nodes = chosen[component].nonzero().ravel()
+def _solve_dense(M: Operator, k: int, chosen: Tensor, symmetric: bool) -> tuple[Tensor, Tensor]:
+    """All chosen components as one batch of dense matrices, as wide as the largest."""
+    component = M.components
+    nodes = torch.isin(component, chosen).nonzero().ravel()
     nodes = nodes[torch.argsort(component[nodes], stable=True)]
-    batch = (torch.cumsum(chosen, 0) - 1)[component[nodes]]
-    start = torch.searchsorted(batch, torch.arange(int(chosen.sum()), device=batch.device))
+    batch = torch.searchsorted(chosen, component[nodes])
+    start = torch.searchsorted(batch, torch.arange(len(chosen), device=batch.device))
     place = torch.arange(nodes.numel(), device=batch.device) - start[batch]  # within its component
-    dense = torch.zeros(start.numel(), width, width, dtype=torch.float64, device=batch.device)
+    width = int(place.max()) + 1
+    dense = torch.zeros(len(chosen), width, width, dtype=torch.float64, device=batch.device)
     for first in range(0, width, _COLUMNS):
         last = min(first + _COLUMNS, width)
         probe = torch.zeros(M.shape[0], last - first, dtype=torch.float64, device=batch.device)

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from panconv.graph import Adjacency
+from panconv.paths.family import align
 from panconv.spectral.perron import perron
 from panconv.spectral.undirected import OnUndirected
 
@@ -31,16 +32,11 @@ class HighTemperature(OnUndirected):
         self.adj = Adjacency.of(adj)
         self.vector = perron(self.adj).vector  # (N,) float64
 
-    def __matmul__(self, x: Tensor) -> Tensor:
-        """x + ψ(ψᵀx) for x (N, …)."""
-        return self.apply(x)
-
-    def apply(self, x: Tensor) -> Tensor:
-        """M @ x under a name that torch.compile can trace."""
-        wide = self.checked(x)
-        psi = self.vector.to(wide.dtype).reshape(-1, *[1] * (x.dim() - 1))
-        overlap = torch.zeros_like(wide).index_add(0, self.adj.components, psi * wide)
-        return (wide + psi * overlap[self.adj.components]).to(x.dtype)
+    def _product(self, x: Tensor) -> Tensor:
+        """x + ψ(ψᵀx)."""
+        psi = align(self.vector.to(x.dtype), x)
+        overlap = torch.zeros_like(x).index_add(0, self.adj.components, psi * x)
+        return x + psi * overlap[self.adj.components]
 
     def __repr__(self) -> str:
         return f"HighTemperature({self.adj})"

@@ -7,7 +7,7 @@ from typing import Any
 from torch import Tensor
 
 from panconv.compute.spmm import spmm
-from panconv.graph import Adjacency
+from panconv.paths.family import align
 from panconv.spectral.perron import checked_undirected
 from panconv.spectral.undirected import OnUndirected
 
@@ -27,14 +27,9 @@ class Laplacian(OnUndirected):
     """
 
     def __init__(self, adj: Any, complement: bool = False) -> None:
-        self.adj, self.complement = checked_undirected(Adjacency.of(adj)), complement
-        self._degree = self.adj.row_sums()
+        self.adj, self.complement = checked_undirected(adj), complement
+        self._lone = self.adj.row_sums() == 0
 
-    def __matmul__(self, x: Tensor) -> Tensor:
-        """The product with x (N, …)."""
-        given, x = x.dtype if isinstance(x, Tensor) else None, self.checked(x)
-        lone = self._degree == 0
-        root = self._degree.where(~lone, 1.0).rsqrt().to(x.dtype).reshape(-1, *[1] * (x.dim() - 1))
-        walked = root * spmm(*self.adj.operands(x.dtype), root * x)
-        walked = walked + x * lone.to(x.dtype).reshape(root.shape)
-        return (walked if self.complement else x - walked).to(given)
+    def _product(self, x: Tensor) -> Tensor:
+        walked = spmm(*self.adj.base("D^−½AD^−½").operands(x.dtype), x) + x * align(self._lone, x)
+        return walked if self.complement else x - walked

@@ -48,8 +48,7 @@ def perron(adj: Any) -> Perron:
     >>> round(float(value[0]), 6)
     2.0
     """
-    adj = checked_undirected(Adjacency.of(adj))
-    return adj.cached(("perron",), lambda: _perron(adj))
+    return _kept(adj)[1]
 
 
 def log_perron(adj: Any) -> Tensor:
@@ -62,8 +61,7 @@ def log_perron(adj: Any) -> Tensor:
     it dies out as fast as a walker finds the way to where ψ is large. The sweeps end when no entry moves by more than
     10⁻¹² of itself, or 1,000 sweeps after ψ has reached all nodes.
     """
-    adj = checked_undirected(Adjacency.of(adj))
-    return adj.cached(("perron", "log"), lambda: _states(adj))[0]
+    return _kept(adj)[0]
 
 
 def row_log_sum(a: CSR, row: Tensor, log: Tensor) -> Tensor:
@@ -74,8 +72,9 @@ def row_log_sum(a: CSR, row: Tensor, log: Tensor) -> Tensor:
     return shift + torch.zeros_like(log).index_add(0, row, (sent - shift[row]).exp()).log()
 
 
-def checked_undirected(adj: Adjacency) -> Adjacency:
-    """The graph itself, if it has a Perron vector by the theorem of Perron and Frobenius."""
+def checked_undirected(graph: Any) -> Adjacency:
+    """The graph, if it has a Perron vector by the theorem of Perron and Frobenius."""
+    adj = Adjacency.of(graph)
     if adj.is_tracked:
         raise ValueError("edge_weight asks for a gradient, which the Perron vector does not give: pass it detached")
     if not adj.is_symmetric:
@@ -87,18 +86,18 @@ def checked_undirected(adj: Adjacency) -> Adjacency:
     return adj
 
 
-def _perron(adj: Adjacency) -> Perron:
-    log, value = adj.cached(("perron", "log"), lambda: _states(adj))
-    return Perron(log.exp().clamp(min=torch.finfo(torch.float64).tiny), value)
+def _kept(graph: Any) -> tuple[Tensor, Perron]:
+    """log ψ, and the same as ψ with λ, found once per graph."""
+    adj = checked_undirected(graph)
+    return adj.cached("perron", lambda: _states(adj))
 
 
-def _states(adj: Adjacency) -> tuple[Tensor, Tensor]:
-    """log ψ and λ of each node's component, both (N,)."""
+def _states(adj: Adjacency) -> tuple[Tensor, Perron]:
     component = adj.components
     a, sums = adj.operands(torch.float64)[0], adj.row_sums()
     size = torch.bincount(component)
     if int(size.max() if size.numel() else 0) <= 1:  # self-loops at most
-        return torch.zeros_like(sums), sums
+        return torch.zeros_like(sums), Perron(torch.ones_like(sums), sums)
     # Nodes that are a component by themselves share a group, whose result is not used: there can be millions.
     alone = size == 1
     group = (torch.cumsum(~alone, 0) * ~alone)[component]
@@ -112,7 +111,8 @@ def _states(adj: Adjacency) -> tuple[Tensor, Tensor]:
 
     vector, value = _leading_eigenpairs(step, space, ~alone, int(size.max()))
     value = (value[group] * scale).where(~alone, sums)
-    return _polish(adj, vector.abs().where(~alone, 1.0), value), value
+    log = _polish(adj, vector.abs().where(~alone, 1.0), value)
+    return log, Perron(log.exp().clamp(min=torch.finfo(torch.float64).tiny), value)
 
 
 class Segments:

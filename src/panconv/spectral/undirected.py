@@ -14,7 +14,7 @@ Self = TypeVar("Self", bound="OnUndirected")
 
 
 class OnUndirected:
-    """An operator S = Sᵀ that mixes the nodes of a component alone; a subclass says what S @ x is."""
+    """An operator S = Sᵀ that mixes the nodes of a component alone; a subclass says what S @ x is, in `_product`."""
 
     is_symmetric = True
     dtype = torch.float64  # of degrees and Perron vectors
@@ -40,12 +40,15 @@ class OnUndirected:
 
     def __matmul__(self, x: Tensor) -> Tensor:
         """The product with x (N, …)."""
-        raise NotImplementedError
+        return self.apply(x)
 
-    def checked(self, x: Tensor) -> Tensor:
-        """x (N, …) in the dtype it is computed in: its own, float32 for half precision."""
+    def apply(self, x: Tensor) -> Tensor:
+        """S @ x under a name that torch.compile can trace; of half precision it is computed in float32."""
         checked_operand(x, self.adj.num_nodes, self.device)
-        return x if x.dtype == torch.float64 else x.float()
+        return self._product(x if x.dtype == torch.float64 else x.float()).to(x.dtype)
+
+    def _product(self, x: Tensor) -> Tensor:
+        raise NotImplementedError
 
     def to_dense(self, dtype: torch.dtype | None = None) -> Tensor:
         """The matrix (N, N), for small graphs and for tests."""

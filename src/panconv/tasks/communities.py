@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-import scipy.sparse as sp
 import torch
 from sklearn.metrics import normalized_mutual_info_score
 from torch import Tensor
 
 from panconv.base.checks import INTEGERS, check_values, checked_count, checked_seed, shown
 from panconv.graph import Adjacency
-from panconv.graph.csr import CSR
 from panconv.spectral import Matrix
 from panconv.spectral.eigs import leading
 from panconv.tasks.kmeans import kmeans
@@ -75,26 +72,20 @@ def diffusion_map(adj: Adjacency, k: int, walk: str, steps: int) -> Tensor:
             "the graph must be undirected for communities, got a directed one: add the reverse edges "
             "(torch_geometric.utils.to_undirected)"
         )
-    S = _symmetrise(of.transition.operands(torch.float64), largest_component(adj))
-    values, vectors = adj.cached(
-        ("leading", walk, k), lambda: _leading_eigenpairs(S, k)
-    )  # the same for every seed and every t
+    S = Matrix(_symmetrise(of.transition, largest_component(adj)))
+    # The same for every seed and every t.
+    values, vectors = adj.cached(("leading", walk, k), lambda: leading(S, k, symmetric=True))
     x = vectors * values**steps
-    size = np.linalg.norm(x, axis=1, keepdims=True)
-    far = size[:, 0] <= _NOISE * size.max()
-    x = _outward(S, np.where(far[:, None], 0, x / np.where(far[:, None], 1, size)), far)
-    return torch.from_numpy(x).to(adj.device)
-
-
-def _outward(S: sp.csr_matrix, x: np.ndarray, far: np.ndarray) -> np.ndarray:
-    """Rows of far nodes from those of their neighbours, one step further out each time."""
-    while far.any():
+    size = x.norm(dim=1, keepdim=True)
+    far = size <= _NOISE * size.max()
+    x = torch.where(far, 0, x / size.where(~far, 1))
+    while bool(far.any()):  # one step further out each time
         mean = S @ x
-        size = np.linalg.norm(mean, axis=1, keepdims=True)
-        reached = far & (size[:, 0] > 0)
-        if not reached.any():
+        size = mean.norm(dim=1, keepdim=True)
+        reached = far & (size > 0)
+        if not bool(reached.any()):
             break
-        x = np.where(reached[:, None], mean / np.where(size > 0, size, 1), x)
+        x = torch.where(reached, mean / size.where(reached, 1), x)
         far = far & ~reached
     return x
 
@@ -147,21 +138,11 @@ def nmi(a: Tensor, b: Tensor) -> float:
     return float(normalized_mutual_info_score(a.cpu().numpy(), b.cpu().numpy()))
 
 
-def _symmetrise(transition: tuple[CSR, CSR], nodes: Tensor) -> sp.csr_matrix:
+def _symmetrise(transition: Adjacency, nodes: Tensor) -> Tensor:
     """S on the nodes: Sᵢⱼ = √(PᵢⱼPⱼᵢ), which needs no π, however small it is."""
-    (p, p_t), N = transition, transition[0].crow.numel() - 1
-    value = (p.value * p_t.value).sqrt()
-    parts = (part.cpu().numpy() for part in (value, p.col, p.crow))
-    keep = nodes.cpu().numpy()
-    return sp.csr_matrix(tuple(parts), shape=(N, N))[keep][:, keep]
-
-
-def _leading_eigenpairs(S: sp.csr_matrix, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """The k largest eigenvalues, falling, every copy of one that repeats, and their vectors (n, k)."""
-    crow, col = (torch.from_numpy(part.astype(np.int64)) for part in (S.indptr, S.indices))
-    matrix = torch.sparse_csr_tensor(crow, col, torch.from_numpy(S.data), S.shape, check_invariants=False)
-    values, vectors = leading(Matrix(matrix), k, symmetric=True)
-    return values.numpy(), vectors.numpy()
+    p, p_t = transition.operands(torch.float64)
+    S = p._replace(value=(p.value * p_t.value).sqrt()).to_coo((transition.num_nodes, transition.num_nodes))
+    return S.index_select(0, nodes).index_select(1, nodes).to_sparse_csr()
 
 
 def _component_labels(adj: Adjacency) -> tuple[Tensor, Tensor]:

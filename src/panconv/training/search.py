@@ -52,7 +52,7 @@ class Pans:
         check_task(task)
 
     def beside(self, task: Task) -> str:
-        fixed = {**met_of(task), "weights": "fixed"} if _is_fixed(task.weights) else task.operator
+        fixed = {**(task.operator or {}), "weights": "fixed"} if _is_fixed(task.weights) else task.operator
         return replace(task, operator=fixed).alike()
 
     def at_once(self, task: Task, device: str) -> int:
@@ -84,7 +84,7 @@ def train_batch(
     one, how, seeds = tasks[0], tasks[0].settings, [task.seed for task in tasks]
     check_task(one)
     rows = how.get("rows", UNSAID["rows"])
-    met, data = met_of(one), _loaded(one.dataset, rows) if data is None else data
+    met, data = one.operator or {}, _loaded(one.dataset, rows) if data is None else data
     data = with_random_splits(data, seeds) if one.split == "random" else data
     model = PAN(
         data.x.size(1),
@@ -135,11 +135,6 @@ def _temperatures(model: PAN, s: int) -> list[float | None]:
     laws = [each if isinstance(each, PowerLaw) and each.trained else None for each in kinds]
     T = [None if law is None else number_or_null(law.log_temperature[s].double().exp().item()) for law in laws]
     return T if any(laws) else []
-
-
-def met_of(task: Task) -> dict[str, Any]:
-    """The operator of a PAN."""
-    return task.operator or {}
 
 
 # ---------------------------------------------------------------------- grids

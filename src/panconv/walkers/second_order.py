@@ -48,19 +48,13 @@ class SecondOrderWalk:
         state = torch.repeat_interleave(fan, output_size=int(begin[-1]))  # (Σ d² + E,)
         edge = first[self._node[state]] + torch.arange(state.numel(), device=row.device) - begin[state]
         came = torch.cat([self._node.new_full((N,), -1), row])[state]  # −1: it has just started
-        alpha = torch.where(self._known(row * N + col, came * N + col[edge]), 1.0, 1 / q)
+        alpha = torch.where(torch.isin(came * N + col[edge], row * N + col), 1.0, 1 / q)
         alpha = torch.where(came == col[edge], 1 / p, alpha).where(came >= 0, 1.0)
         bound = max(N + E, state.numel())
         pattern = CSR(narrow(begin, bound), narrow(N + edge, bound), share[edge])
         self.num_nodes = N
         self.transition = stochastic(pattern, pattern.value * alpha)
         self._sampler = Sampler(self.transition)
-
-    @staticmethod
-    def _known(edges: Tensor, asked: Tensor) -> Tensor:
-        """Which of the asked edges there are; `edges` is sorted."""
-        place = torch.searchsorted(edges, asked).clamp(max=edges.numel() - 1)
-        return edges[place] == asked
 
     def sample(self, starts: Tensor | Sequence[int], steps: int, seed: int = 0) -> Tensor:
         """Walks of so many steps, (B, steps + 1); see `RandomWalk.sample`, which it equals for p = q = 1."""
