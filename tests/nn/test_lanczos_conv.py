@@ -15,7 +15,7 @@ TREE = torch.cat([TREE, TREE.flip(0)], 1)
 WEIGHT = torch.linspace(0.5, 1.5, 8, dtype=torch.float64).repeat(2)  # no two eigenvalues alike
 
 
-@pytest.mark.parametrize("method", [1, 2, 5, 6, 7])
+@pytest.mark.parametrize("method", [1, 2, 5, 6, 7, 10, 11])
 def test_all_steps_and_no_network_are_powers_of_m(method):
     adj = Adjacency.from_edge_index(TREE, WEIGHT)
     conv = LanczosConv(5, 2, method=method, steps=99, short=(0, 3), long=(1, 4), hidden=None).double()
@@ -38,7 +38,7 @@ def test_the_network_is_a_function_of_one_ritz_value():
     close(conv(x, adj), sum(V @ torch.diag(f[:, e]) @ V.T @ x @ W[:, e] for e in range(2)))
 
 
-@pytest.mark.parametrize("method", [1, 2, 5, 6, 7])
+@pytest.mark.parametrize("method", [1, 2, 5, 6, 7, 10, 11])
 def test_path_weights_are_trained_through_lanczos(method):
     conv = LanczosConv(5, 2, method=method, steps=6).double()
     x = torch.randn(9, 5, dtype=torch.float64)
