@@ -157,7 +157,7 @@ LEAST = 4
 SMALL = 0.7
 
 
-@pytest.mark.parametrize("method", [1, 2, 5, 7, 8, 9])
+@pytest.mark.parametrize("method", [1, 2, 5, 7, 8, 9, 10, 11])
 def test_methods_with_a_number_per_length_store_no_term(graph, method):
     assert peak(forward_and_backward(operator(graph, method))) < LEAST + 2 + SMALL
     assert peak(forward_and_backward(operator(graph, method, "low"))) < LEAST + 1 + SMALL

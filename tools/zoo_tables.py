@@ -13,7 +13,7 @@ from typing import Any
 
 from panconv import load
 from panconv.paper.published import GRAPHS
-from panconv.paper.report import standing, summary
+from panconv.paper.report import rank, standing, summary
 from panconv.paper.report.standing import signed
 from panconv.paper.tables import splits
 from panconv.paper.tables.baselines import Baseline
@@ -76,6 +76,7 @@ def tables() -> dict[str, str]:
     on_m = [(row.name, row.on_m or []) for row in standing.on_m_rows(rows)]
     parts = {
         "own": table(["method", *titles], [[row.name, *map(figure, row.cells)] for row in rows]),
+        "own-words": "\n".join(f"- {line}." for line in (rank.count_words(rows), *rank.rank_words(rows))),
         "met": table(["method", *titles], [[name, *map(changed, those)] for name, those in on_m]),
         "met-words": standing.on_m_words(rows),
         "chosen": table(["method", *titles], [[name, *(m.operator if m else "–" for m in ms)] for name, ms in on_m]),

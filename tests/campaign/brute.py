@@ -61,7 +61,7 @@ def matrices(problem: Problem, edge_weight: Array | None = None, weights: Array 
     given = numbers(problem.edge_weight) if edge_weight is None else edge_weight
     for (j, i), v in zip(problem.edges.T, given, strict=True):
         A[i][j] += v
-    B = _base(A, {4: "+I", 5: "hat", 7: "hat", 8: "walk", 9: "sym"}.get(m, ""))
+    B = _base(A, {4: "+I", 5: "hat", 7: "hat", 8: "walk", 9: "sym", 10: "sym", 11: "walk"}.get(m, ""))
     at = problem.weights if weights is None else weights
     at = numbers(at) if isinstance(at, np.ndarray) and at.dtype != object else at
     w, G = _weights(problem, at), [[[mpf(0)] * N for _ in range(N)] for _ in range(problem.L + 1)]
@@ -79,7 +79,7 @@ def matrices(problem: Problem, edge_weight: Array | None = None, weights: Array 
         left, right = {3: (-1, 0), 4: (-1, 0), 6: (-0.5, -0.5)}.get(m, (0, 0))
         G = [_scaled(Gn, Dn, left, right, w[n]) for n, (Gn, Dn) in enumerate(zip(G, D, strict=True))]
     Z = [sum(G[n][i][j] for n in range(len(G)) for j in range(N)) for i in range(N)]
-    left, right = {1: (-1, 0), 7: (-1, 0), 2: (-0.5, -0.5)}.get(m, (0, 0))
+    left, right = (-0.5, -0.5) if m == 2 else (-1, 0) if m in (1, 7, 10, 11) else (0, 0)
     return [_scaled(Gn, Z, left, right, 1) for Gn in G]
 
 

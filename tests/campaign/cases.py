@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from campaign.levels import DIFFERENTIABLE, Levels, Pair, draw
+from campaign.levels import DIFFERENTIABLE, OVER_Z, Levels, Pair, draw
 from campaign.topology import edge_weights, edges_of
 from panconv.met.reference.problem import Array, Problem
 
@@ -153,7 +153,7 @@ def path_weights(
 
 def energies(rng: np.random.Generator, levels: Levels, shape: tuple[int, ...], T: float) -> Array:
     level, E = levels["energies"], rng.uniform(-2, 2, shape)
-    over_Z = levels["method"] in "127"
+    over_Z = levels["method"] in OVER_Z
     if level in ("T = 1e-6", "T = 1e6") and (rng.random() < 0.5 or (level == "T = 1e-6" and not over_Z)):
         return E * T  # without Z, exp(−E/T) would leave the range
     if level == "offset":

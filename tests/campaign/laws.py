@@ -17,7 +17,7 @@ from campaign.cases import LD, Case
 from campaign.subject import Subject
 from panconv.met import reference
 from panconv.met.reference.problem import Array, Problem
-from panconv.met.reference.transition import base_of, operator_of
+from panconv.met.reference.transition import METHODS, base_of, operator_of
 
 Law = Callable[[Case, str], "str | bool | None"]
 
@@ -57,7 +57,7 @@ def scaling(case: Case, device: str) -> str | bool | None:
 def offset(case: Case, device: str) -> str | bool | None:
     """A common offset of the energies changes nothing where Z divides it out."""
     p = case.problem
-    if p.kind != "boltzmann" or p.method not in (1, 2, 7):
+    if p.kind != "boltzmann" or METHODS[p.method][2] is None:
         return None
     grid = LD(2.0) ** -8  # an offset that adds without rounding
     size = float(abs(p.weights).max())
@@ -69,9 +69,9 @@ def offset(case: Case, device: str) -> str | bool | None:
 
 
 def row_sums(case: Case, device: str) -> str | bool | None:
-    """M·1 is 1 for methods 1 and 7 where anything arrives, and Σ wₙ over the lengths that do for methods 3, 4, 8."""
+    """M·1 is 1 for methods 1, 7, 10, 11 where anything arrives, and for methods 3, 4, 8 Σ wₙ over what does."""
     p = case.problem
-    if p.method not in (1, 3, 4, 7, 8) or p.L > 7 or p.num_nodes == 0 or p.family == "effective" or case.signed:
+    if p.method not in (1, 3, 4, 7, 8, 10, 11) or p.L > 7 or p.num_nodes == 0 or p.family == "effective" or case.signed:
         return None
     if p.family != "walks" and p.method in (4, 7, 8):
         return None
@@ -90,7 +90,7 @@ def _expected_rows(p: Problem) -> Array:
     w = _weights(p).reshape(p.L + 1, -1)  # (L+1, S or 1)
     arrives = _arrivals(p, joined)
     total = np.einsum("ns,ni->is", w, arrives.astype(LD))
-    if p.method in (1, 7):  # an exponential is positive, even where 80 bits do not hold it
+    if METHODS[p.method][2]:  # an exponential is positive, even where 80 bits do not hold it
         taken = w > 0 if p.kind == "fixed" else np.ones(w.shape, bool)
         total = np.where(np.einsum("ns,ni->is", taken.astype(int), arrives.astype(int)) > 0, LD(1), LD(0))
     total = total if p.x.ndim == 3 else total[:, 0]
@@ -124,7 +124,7 @@ def _arrivals(p: Problem, joined: Array) -> Array:
 
 def _weights(p: Problem) -> Array:
     if p.kind == "boltzmann":
-        w = p.weights - p.weights.min(0) if p.method in (1, 7) else p.weights
+        w = p.weights - p.weights.min(0) if METHODS[p.method][2] else p.weights
         return np.exp(-w / LD(p.temperature))
     if p.kind == "power-law":
         n = np.arange(p.L + 1, dtype=LD).reshape(-1, *[1] * p.weights.ndim)
@@ -250,7 +250,7 @@ def through_transpose(case: Case, device: str) -> str | bool | None:
 def partition(case: Case, device: str) -> str | bool | None:
     """log Z is the oracle's, Z its exponential, and the shares of the lengths add up to 1 where Z > 0."""
     p = case.problem
-    if p.method not in (1, 2, 7) or p.L > 7 or p.num_nodes == 0 or case.signed:
+    if METHODS[p.method][2] is None or p.L > 7 or p.num_nodes == 0 or case.signed:
         return None
     p = replace(p, quantity="M", directions=())
     M = Subject(replace(case, problem=p), device).M

@@ -12,13 +12,17 @@ from collections.abc import Callable, Iterator
 from itertools import accumulate, combinations
 from typing import Any
 
+from panconv.met.reference.transition import METHODS
+
 Levels = dict[str, str]
+OVER_Z = tuple(str(method) for method, (_, _, overall) in METHODS.items() if overall)
+WITHOUT_Z = tuple(str(method) for method, (_, _, overall) in METHODS.items() if not overall)
 
 # Each level's weight in the draw. What costs much is drawn less, yet often enough for every pair in a full run.
 FACTORS: dict[str, dict[str, float]] = {
     "L": {"0": 0.075, "1": 0.16, "2": 0.21, "3": 0.22, "7": 0.21, "120": 0.055, "1000": 0.04},
     "family": {"walks": 0.5, "shortest": 0.14, "self_avoiding": 0.14, "effective": 0.16},
-    "method": {str(m): 1.0 for m in range(1, 10)},
+    "method": {str(m): 1.0 for m in METHODS},
     "weights": {"fixed": 0.14, "fixed, negative": 0.12, "free": 0.2, "boltzmann": 0.4, "power-law": 0.16},
     "energies": {"ordinary": 0.15, "offset": 0.45, "T = 1e-6": 0.15, "T = 1e6": 0.15, "gap": 0.3},
     "graph": {
@@ -110,7 +114,7 @@ SENSELESS: list[Rule] = [
     ("energies", ("offset", "gap"), "weights", ("fixed", "fixed, negative", "free", "power-law"), "no energies"),
     ("energies", ("T = 1e-6", "T = 1e6"), "weights", ("fixed", "fixed, negative", "free"), "no temperature"),
     ("energies", ("gap",), "L", ("0",), "one length has no gap"),
-    ("energies", ("offset",), "method", tuple("345689"), "there is no Z to divide it out"),
+    ("energies", ("offset",), "method", WITHOUT_Z, "there is no Z to divide it out"),
     ("energies", ("offset", "gap"), "family", ("effective",), "effective lengths have no energies"),
     ("family", ("effective",), "weights", ("free",), "refused for two reasons at once"),
 ]
@@ -121,11 +125,11 @@ COSTLY: list[Rule] = [
     ("family", ("shortest", "self_avoiding"), "L", ("120", "1000"), "formed paths of graphs this small end before"),
 ]
 REFUSED: list[Rule] = [
-    ("family", ("effective",), "method", tuple("3456789"), "methods 1 and 2 alone"),
+    ("family", ("effective",), "method", tuple(map(str, METHODS))[2:], "methods 1 and 2 alone"),
     ("family", ("effective",), "weights", ("fixed", "fixed, negative", "boltzmann"), "a power law alone"),
     ("family", ("effective",), "edge weights", ("±1", "signed", "zeros"), "a length is positive"),
     ("family", ("effective",), "trials", ("S",), "one temperature at a time"),
-    ("weights", ("free",), "method", ("1", "2", "7"), "free weights may drive Z through 0"),
+    ("weights", ("free",), "method", OVER_Z, "free weights may drive Z through 0"),
     ("quantity", ("to_sparse",), "trials", ("S",), "one matrix"),
 ]
 

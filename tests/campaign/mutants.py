@@ -59,14 +59,14 @@ MUTANTS = [
     Mutant(
         "adjoint without its outer factor",
         "met/plan.py",
-        "inner = y if self.outer is None else _times(self.outer, y)",
+        "inner = y if self.factors.outer is None else _times(self.factors.outer, y)",
         "inner = y",
     ),
     Mutant(
         "method 6 takes one right for all",
         "met/plan.py",
-        "(self.right[n] if self.right_varies else self.right)[col]",
-        "(self.right[0] if self.right_varies else self.right)[col]",
+        "(self.factors.right[n] if self.right_varies else self.factors.right)[col]",
+        "(self.factors.right[0] if self.right_varies else self.factors.right)[col]",
     ),
     Mutant(
         "adjoint of method 6",
@@ -74,7 +74,7 @@ MUTANTS = [
         "sum_of(map(_times, self._rights(), self._adjoint_of_each(scaled)))",
         "sum_of(self._adjoint_of_each(scaled))",
     ),
-    Mutant("matrix by the sender", "met/plan.py", "value = value * self.outer[row]", "value = value * self.outer[col]"),
+    Mutant("matrix by the sender", "met/plan.py", "value * self.factors.outer[row]", "value * self.factors.outer[col]"),
     Mutant(
         "the product of powers from the wrong side",
         "paths/walks.py",
@@ -167,6 +167,7 @@ MUTANTS = [
         "edges = torch.stack([row, col]).long()",
     ),
     Mutant("method 9 scaled as method 8", "met/methods.py", '9: Method("D^−½AD^−½"', '9: Method("D⁻¹A"'),
+    Mutant("method 11 as method 10", "met/methods.py", '11: Method("D⁻¹A"', '11: Method("D^−½AD^−½"'),
 ]
 
 

@@ -101,7 +101,7 @@ def _doubts(problem: Problem) -> Iterator[tuple[str, bool, bool]]:
     if problem.family == "effective":
         sender, receiver = problem.edges
         sorted_by_length = problem.alpha != 1 and "edge" in [name for name, _ in problem.directions]
-        unfit = overall is None or problem.method == 7 or not power_law or not one_trial or sorted_by_length
+        unfit = problem.method not in (1, 2) or not power_law or not one_trial or sorted_by_length
         unfit = unfit or bool((A.value()[receiver, sender] <= 0).any())
         yield "effective", unfit, False
         if unfit:

@@ -10,6 +10,7 @@ from campaign.examples import EDGES, EPS, LD, TRIAD, WEIGHT, along, problem
 from campaign.oracle import predicted, tolerance
 from panconv.met import reference
 from panconv.met.reference import answer
+from panconv.met.reference.transition import METHODS
 
 
 def assert_close(found, expected):
@@ -26,10 +27,10 @@ SECOND = [("w", "w"), ("edge", "edge"), ("w", "edge"), ("edge", "x"), ("x", "w")
 
 
 @pytest.mark.parametrize("at", range(3))
-@pytest.mark.parametrize("method", range(1, 10))
+@pytest.mark.parametrize("method", METHODS)
 def test_every_quantity_is_that_of_following_every_path(method, at):
     family = ["walks", "shortest", "self_avoiding"][at]
-    kind = ["boltzmann", "power-law", "fixed" if method in (1, 2, 7) else "free"][method % 3]
+    kind = ["boltzmann", "power-law", "fixed" if METHODS[method][2] else "free"][method % 3]
     L = 2 if family == "walks" or method in (3, 4, 6) else 3
     p = problem(method=method, family=family, kind=kind, L=L, temperature=0.75, alpha=1.5)
     assert predicted(p).outcome == "value"
@@ -179,10 +180,10 @@ def test_graphs_without_nodes_or_edges():
         p = problem([], [], N=0, quantity=quantity)
         assert predicted(p).outcome == "value"
         assert answer(p).value.shape == tolerance(p, answer(p)).shape == shape
-    for method in range(1, 10):
+    for method in METHODS:
         for family in ("walks", "shortest", "self_avoiding"):
             p = problem([], [], N=1, method=method, family=family, quantity="to_sparse", weights=[0.5, 0.25, 0.25])
-            expected = 1 if method in (1, 2, 7) or (family == "walks" and method in (4, 5)) else 0.5
+            expected = 1 if METHODS[method][2] or (family == "walks" and method in (4, 5)) else 0.5
             assert predicted(p).outcome == "value"
             assert answer(p).value == pytest.approx(expected, rel=1e-18)
 

@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import subprocess
 
 import pytest
@@ -73,6 +74,10 @@ def test_baselines_are_ranked(tmp_path):
     finished = call("reproduce", "table2", "--quick", "--datasets", "cora", "--methods", "gcn,mlp", cwd=tmp_path)
     assert finished.returncode == 0, finished.stderr
     assert "Ranked: results/ranked-cora.png, .svg" in finished.stdout
+    said = " ".join(finished.stdout.split())
+    assert "PAN's place by the paper's figures: Cora 5th of 25 (behind AGNN, GAT, GWNN and DGI)" in said
+    assert re.search(r"PAN's place by ours: Cora [123]\w\w of 3", said)
+    assert "overall" not in said
     for ending in ("png", "svg"):
         assert (tmp_path / "results" / f"ranked-cora.{ending}").stat().st_size > 10_000
     call("reproduce", "table2", "--quick", "--datasets", "cora,citeseer", "--methods", "pan", cwd=tmp_path)

@@ -101,7 +101,7 @@ def test_help_reads_well(tmp_path):
     ("arguments", "message"),
     [
         (("train", "coda"), "'coda' is neither a built-in graph (cora, citeseer, pubmed) nor a folder"),
-        (("train", "cora", "--method", "12"), "method must be one of 1, 2, 3, 4, 5, 6, 7, 8, 9, got 12"),
+        (("train", "cora", "--method", "12"), "method must be one of 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, got 12"),
         (("train", "cora", "--L", "-1"), "L must be at least 0"),
         (("train", "cora", "--L", "x"), "--L"),
         (("train", "cora", "--k", "0,1", "--L", "2"), "weights must have L+1 = 3 entries"),

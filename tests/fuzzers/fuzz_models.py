@@ -43,7 +43,7 @@ ODD = [
 def base(rng: random.Random) -> tuple[dict, dict, bytes]:
     """The config, header entries and data of a model as it should be."""
     trials, L = rng.choice([None, None, 1, 3]), rng.choice([0, 1, 2, 2, 4])
-    method = rng.choice([1, 2, 3, 5, 7, 9])
+    method = rng.choice([1, 2, 3, 5, 7, 9, 11])
     weights = rng.choice([None, "boltzmann", "power-law", [1.0] * (L + 1)])
     sizes = {"in_channels": rng.choice([-1, 1, 5]), "hidden_channels": rng.randint(1, 6), "out_channels": 3}
     config = {**sizes, "num_layers": rng.choice([1, 2, 2, 3]), "L": L, "method": method, "weights": weights}

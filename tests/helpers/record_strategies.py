@@ -44,7 +44,7 @@ def runs(draw):
     best = draw(st.sampled_from(finite)) if finite else draw(st.sampled_from([0, None]))
     accuracy = draw(st.lists(SHARES, min_size=len(loss), max_size=len(loss)))
     outcome = {
-        **{"model": "pan", "operator": {"method": draw(st.integers(1, 9)), "weights": draw(PLAIN), "L": L}},
+        **{"model": "pan", "operator": {"method": draw(st.integers(1, 11)), "weights": draw(PLAIN), "L": L}},
         **{"split": draw(st.sampled_from(SPLITS)), "settings": how, "tested": True, "test_accuracy": draw(SHARES)},
         **{"best_epoch": best, "loss_curve": loss, "accuracy_curve": accuracy},
         **{"val_loss": draw(numbers), "val_accuracy": draw(SHARES), "dropped": draw(st.none() | SHARES)},

@@ -2,7 +2,7 @@ import math
 
 import pytest
 import torch
-from graphs import TRIANGLE_AND_TAIL, dense_met, graphs
+from graphs import TRIANGLE_AND_TAIL, dense_met, graphs, undirected
 from hypothesis import given
 from hypothesis import strategies as st
 from torch_geometric.data import Data
@@ -120,11 +120,28 @@ def test_against_pyg_gdc(method, loop, inside, outside):
 def test_row_sums(graph, L):
     adj, ones = adjacency(graph), torch.ones(graph.num_nodes, dtype=torch.float64)
     k = torch.rand(L + 1, dtype=torch.float64) + 0.1
-    for method in (1, 7):
+    for method in (1, 7, 10, 11):
         close(MET(Walks(adj, L), k, method) @ ones, ones)
     close(MET(Walks(adj, L), k, 4) @ ones, k.sum() * ones)
     alive = Walks(adj, L).counts().log > -torch.inf
     close(MET(Walks(adj, L), k, 3) @ ones, (k[:, None] * alive).sum(0))
+
+
+@given(graphs(min_nodes=1), st.integers(0, 4), st.booleans())
+def test_the_generic_walk_over_Z_is_the_one_without_and_weights_that_add_up_to_1(graph, L, mirror):
+    """On D⁻¹A every length has the row sum 1, so Z = Σ wₙ, wherever no walk comes from a node that nothing reaches."""
+    adj = adjacency(undirected(graph) if mirror else graph)
+    k = torch.rand(L + 1, dtype=torch.float64) + 0.1
+    over_Z, plain = (MET(Walks(adj, L), w, m).to_dense(torch.float64) for w, m in ((k, 11), (k / k.sum(), 8)))
+    joined = adj.to_dense(torch.float64) != 0
+    ends = ~joined.any(1)  # at a node that nothing reaches, and so at those that a walk from it comes to
+    for _ in range(L - 1):
+        ends = ends | (joined & ends).any(1)
+    whole = ~ends if L else torch.ones_like(ends)
+    close(over_Z[whole], plain[whole])
+    if mirror:
+        alone = ends & bool(L)
+        close(over_Z[alone], torch.eye(graph.num_nodes, dtype=torch.float64)[alone])
 
 
 @given(graphs(), st.integers(0, 4))
@@ -158,10 +175,10 @@ def test_method_2_of_length_1_is_gcn(graph):
 def test_an_isolated_node_keeps_what_it_has(method):
     M = MET(Walks(Adjacency.from_edge_index(TRIANGLE_AND_TAIL, num_nodes=5), 2), [0.5, 1.0, 2.0], method)
     row = M.to_dense()[4]
-    expected = {1: 1.0, 2: 1.0, 3: 0.5, 6: 0.5, 4: 3.5, 5: 3.5, 7: 1.0, 8: 0.5, 9: 0.5}[method]
+    expected = {1: 1.0, 2: 1.0, 3: 0.5, 6: 0.5, 4: 3.5, 5: 3.5, 7: 1.0, 8: 0.5, 9: 0.5, 10: 1.0, 11: 1.0}[method]
     torch.testing.assert_close(row, expected * torch.eye(5)[4])
     nothing = MET(Walks(Adjacency.from_edge_index(TRIANGLE_AND_TAIL, num_nodes=5), 2), [0.0, 1.0, 1.0], method)
-    if method in (1, 2, 3, 6):  # no path reaches it: Z = 0 is legal, and 1/0 is 0
+    if METHODS[method].base not in ("A+I", "Â"):  # no path reaches it: Z = 0 is legal, and 1/0 is 0
         assert nothing.to_dense()[4].abs().sum() == 0
         assert torch.isfinite(nothing.to_dense()).all()
 
@@ -171,7 +188,7 @@ def test_however_small_its_weight_an_isolated_node_is_its_own():
     assert (M @ torch.eye(5))[4, 4] == 1
 
 
-@pytest.mark.parametrize("method", [1, 2, 3, 4, 5, 7])
+@pytest.mark.parametrize("method", [1, 2, 3, 4, 5, 7, 10, 11])
 def test_two_hundred_steps_on_cora_in_single_precision(method):
     data = load("cora")
     adj = Adjacency.from_edge_index(data.edge_index)
@@ -193,7 +210,7 @@ def test_two_hundred_steps_on_cora_in_single_precision(method):
     for w, d in zip(k.double(), D, strict=True):
         reference += w * (y / d if METHODS[method].per_length else y)
         y = B @ y
-    reference /= {1: Z, 7: Z, 2: Z.sqrt()}.get(method, torch.ones(()))
+    reference /= {"row": Z, "sym": Z.sqrt(), None: 1}[METHODS[method].overall]
     assert ((double - reference).abs().amax(1) / reference.abs().amax(1)).max() < 1e-9
     assert torch.isfinite(M.log_partition).all()
 

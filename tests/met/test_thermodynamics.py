@@ -134,6 +134,8 @@ def limits(adj):
         7: torch.outer(ones, v / v.sum()),
         8: torch.outer(ones, d / d.sum()),
         9: torch.outer(d.sqrt(), d.sqrt()) / d.sum(),
+        10: torch.outer(ones, d.sqrt() / d.sqrt().sum()),
+        11: torch.outer(ones, d / d.sum()),
     }
 
 

@@ -6,7 +6,7 @@ from graphs import TRIANGLE_AND_TAIL, dense_met, graphs, undirected
 from hypothesis import given
 from hypothesis import strategies as st
 
-from panconv import MET, Adjacency, Walks
+from panconv import MET, Adjacency, Boltzmann, Walks
 from panconv.nn import LanczosConv
 from panconv.testing import assert_gradients, close
 
@@ -15,10 +15,12 @@ TREE = torch.cat([TREE, TREE.flip(0)], 1)
 WEIGHT = torch.linspace(0.5, 1.5, 8, dtype=torch.float64).repeat(2)  # no two eigenvalues alike
 
 
-@pytest.mark.parametrize("method", [1, 2, 5, 6, 7])
+@pytest.mark.parametrize("method", [1, 2, 5, 6, 7, 10, 11])
 def test_all_steps_and_no_network_are_powers_of_m(method):
     adj = Adjacency.from_edge_index(TREE, WEIGHT)
-    conv = LanczosConv(5, 2, method=method, steps=99, short=(0, 3), long=(1, 4), hidden=None).double()
+    # On a tree of 9 nodes D⁻¹A has the eigenvalues 0 and −1, which its powers 0, 1 and 2 weighed alike make one.
+    weights = Boltzmann([0.0, 0.5, 0.25]) if method == 11 else None
+    conv = LanczosConv(5, 2, method=method, weights=weights, steps=99, short=(0, 3), long=(1, 4), hidden=None).double()
     torch.nn.init.normal_(conv.bias)
     x = torch.randn(9, 5, dtype=torch.float64)
     S = MET(Walks(adj, 2), conv.weights, method).similar()[0].to_dense(torch.float64).detach()
@@ -38,7 +40,7 @@ def test_the_network_is_a_function_of_one_ritz_value():
     close(conv(x, adj), sum(V @ torch.diag(f[:, e]) @ V.T @ x @ W[:, e] for e in range(2)))
 
 
-@pytest.mark.parametrize("method", [1, 2, 5, 6, 7])
+@pytest.mark.parametrize("method", [1, 2, 5, 6, 7, 10, 11])
 def test_path_weights_are_trained_through_lanczos(method):
     conv = LanczosConv(5, 2, method=method, steps=6).double()
     x = torch.randn(9, 5, dtype=torch.float64)

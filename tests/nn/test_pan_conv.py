@@ -293,7 +293,7 @@ def test_temperature_is_trained(x):
     [
         ({"L": -1}, ValueError, "L must be at least 0"),
         ({"L": 1.5}, TypeError, "L must be an integer"),
-        ({"method": 10}, ValueError, "method must be one of 1, 2, .* got 10"),
+        ({"method": 12}, ValueError, "method must be one of 1, 2, .* got 12"),
         ({"weights": [1.0, 1.0]}, ValueError, r"L\+1 = 3 entries"),
         (
             {"paths": "detours"},

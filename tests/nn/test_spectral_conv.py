@@ -44,7 +44,7 @@ def test_chebyshev_is_the_cosine():
 
 
 @pytest.mark.parametrize("filter", ["polynomial", "free"])
-@pytest.mark.parametrize("method", [1, 2, 5, 6, 7])
+@pytest.mark.parametrize("method", [1, 2, 5, 6, 7, 10, 11])
 def test_equivariant_also_where_eigenvalues_are_equal(method, filter):
     """Three equal components and a fourth: k = 2 falls into a group of equal eigenvalues."""
     triangle = TRIANGLE_AND_TAIL[:, :6]

@@ -41,7 +41,7 @@ def test_components_may_be_solved_a_few_at_a_time(graph, method):
         check(*operator(graph, method), graph.num_nodes)
 
 
-@given(graphs(min_nodes=1, max_nodes=8).map(undirected), st.sampled_from([1, 2, 5, 6, 7]))
+@given(graphs(min_nodes=1, max_nodes=8).map(undirected), st.sampled_from([1, 2, 5, 6, 7, 8, 9, 10, 11]))
 def test_undirected_graphs_have_real_eigenstates_that_span(graph, method):
     M, dense = operator(graph, method)
     values, vectors = eigs(M, graph.num_nodes)
@@ -51,7 +51,7 @@ def test_undirected_graphs_have_real_eigenstates_that_span(graph, method):
         close(vectors.T @ vectors, torch.eye(graph.num_nodes, dtype=torch.float64))
 
 
-@given(graphs(min_nodes=1).map(undirected), st.sampled_from([1, 2, 5, 6, 7]))
+@given(graphs(min_nodes=1).map(undirected), st.sampled_from([1, 2, 5, 6, 7, 8, 9, 10, 11]))
 def test_similarity(graph, method):
     M, dense = operator(graph, method)
     for each, matrix in ((M, dense), (M.T, dense.T)):
@@ -179,9 +179,9 @@ def test_a_directed_ring_whose_eigenvalues_crowd():
     torch.testing.assert_close((M.to_dense(torch.float64).to(vectors.dtype)) @ vectors, vectors * values)
 
 
-@pytest.mark.parametrize("method", [1, 7, 8])
+@pytest.mark.parametrize("method", [1, 7, 8, 10, 11])
 def test_the_symmetric_twin(method):
-    """M = Z^−½ S Z^½, of method 8 with the degrees for Z."""
+    """M = Z^−½ S Z^½, of method 8 with the degrees for Z, of method 11 with the degrees times Z."""
     M = MET(Walks(TRIANGLE_AND_TAIL, 2), Fixed(K), method)
     S, log_Z = M.similar()
     assert S.is_symmetric

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 Graph = Annotated[str, typer.Argument(metavar="GRAPH", help="cora, citeseer, pubmed, or a folder.")]
-Method = Annotated[int, typer.Option(help="The method: the paper's 1 to 7, or 8, 9 on the generic walk.")]
+Method = Annotated[int, typer.Option(help="The method: the paper's 1 to 7, or 8 to 11 on the generic walk.")]
 Length = Annotated[int, typer.Option("--L", help="The longest path.")]
 Exponent = Annotated[float, typer.Option(help="E(n) = n^alpha, at least 1.")]
 Seed = Annotated[int, typer.Option(help="The first trial's seed; the next ones count up.")]

@@ -118,7 +118,7 @@ def _finish(experiment: str, folder: Path, records: list[Record], graphs: list[s
     else:
         rows = getattr(summary, experiment)(records)
         _show_rows(experiment, rows, [i for i, name in enumerate(GRAPHS) if name in graphs])
-        _show_count(rows)
+        _show_count(rows, graphs if experiment != "table3" else [])
         for graph, ranked in ranked_graphs(rows, graphs).items() if experiment == "table2" else ():
             _draw("Ranked", folder / f"ranked-{graph}", partial(draw_ranking, ranked, graph))
 
@@ -165,14 +165,12 @@ def _on_m_words(cell: OnM | None) -> Text:
     return screen.bold(f"{cell.mean:.1f}", f"{spreads[0]} {signed(cell.change)}{spreads[1]}")
 
 
-def _show_count(rows: Sequence[Row]) -> None:
-    ran = [row for row in rows if not row.ours and row.reproduced is not None]
-    if ran:
-        count = sum(bool(row.reproduced) for row in ran)
-        screen.out.print(
-            f"{count} of {len(ran)} baselines reproduced: on every graph at or above the paper's figure minus "
-            f"{baselines.REPRODUCED} points"
-        )
+def _show_count(rows: Sequence[Row], graphs: Sequence[str]) -> None:
+    """How many rows came out, and PAN's place among them on some graphs."""
+    from panconv.paper.report import rank
+
+    for line in filter(None, (rank.count_words(rows), *(rank.rank_words(rows, graphs) if graphs else ()))):
+        screen.out.print(line)
 
 
 def _show_rows(experiment: str, rows: Sequence[Row], columns: Sequence[int]) -> None:

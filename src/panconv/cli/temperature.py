@@ -23,7 +23,7 @@ def temperature(
     ] = "0,0.1,0.2,0.3,0.5,1,2,5,20,inf",
     lengths: Annotated[str, typer.Option("--L", metavar="L,L,...", help="The longest paths.")] = "1,2,3,4,5,6,7,8,9,10",
     alpha: Exponent = 1.0,
-    method: Annotated[int, typer.Option(help="The method; 1, 2 and 7 divide by Z.")] = 2,
+    method: Annotated[int, typer.Option(help="The method; 1, 2, 7, 10 and 11 divide by Z.")] = 2,
     trials: Annotated[int, typer.Option(help="Trainings of each point, side by side.")] = 10,
     epochs: Epochs = None,
     results: Out = RESULTS,

@@ -71,9 +71,9 @@ def train(
 ) -> None:
     """Train PAN on a graph, or several, and set the accuracy beside the paper's.
 
-    Settings left out are the paper's for that graph, with two exceptions: the weight decay of methods 1, 2 and 7, and
-    the energies that method 7 starts from, are ours. On a graph of your own they are GCN's. The accuracy is that of the
-    test nodes at the epoch of the lowest validation loss.
+    Settings left out are the paper's for that graph, with two exceptions: the weight decay of methods 1, 2, 7, 10
+    and 11, and the energies that method 7 starts from, are ours. On a graph of your own they are GCN's. The accuracy
+    is that of the test nodes at the epoch of the lowest validation loss.
 
     Example: panconv train cora --method 5 --k 0,1,1
     """

@@ -59,7 +59,8 @@ class Adjacency:
         self.crow, self.col, self.value, (self.left, self.right) = crow, col, value, sides
         self.num_nodes = crow.numel() - 1
         self.is_symmetric = transposed is None
-        self.growth, self.decay, self.is_signed, self.is_positive, self.num_self_loops, self._magnitude = facts
+        self.growth, self.decay, self.is_signed, self.is_positive, self.num_self_loops, self._magnitude, _ = facts
+        self.is_undirected = self.is_symmetric or facts.undirected  # as D⁻¹A of a symmetric A is, and not symmetric
         self._transposed, self._entry_of_edge = transposed, entry_of_edge
         self._cache: dict[Any, Any] = {}
         # Whether a derivative may be asked for in the values, by reverse mode, forward mode or a transform.
@@ -251,6 +252,7 @@ class Adjacency:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self.num_self_loops = state.get("num_self_loops", state.get("_num_self_loops", 0))  # as 0.1 pickled it
+        self.is_undirected = state.get("is_undirected", state["is_symmetric"])
 
     def __repr__(self) -> str:
         words = [f"num_nodes={self.num_nodes}", f"num_edges={self.num_edges}"]

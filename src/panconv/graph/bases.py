@@ -49,7 +49,7 @@ def over_degrees(adj: Adjacency, how: str, name: str) -> Adjacency:
         *(adj.crow, adj.col, adj.value),
         transposed=adj.by_column() if how == "row" else adj._transposed,
         sides=(inverse, inverse if how == "sym" else None),
-        facts=Facts(1.0, decay, adj.is_signed, adj.is_positive, adj.num_self_loops, adj._magnitude),
+        facts=Facts(1.0, decay, adj.is_signed, adj.is_positive, adj.num_self_loops, adj._magnitude, adj.is_symmetric),
     )
     if (adj.is_signed or (how == "sym" and not adj.is_symmetric)) and adj.num_nodes and may_look():
         made.growth = float(made.absolute().row_sums().max())  # negative or one-way weights can grow

@@ -50,6 +50,7 @@ class Facts(NamedTuple):
     positive: bool = True  # whether none is ≤ 0
     num_self_loops: int = 0
     magnitude: Tensor | None = None  # (nnz,) what |values| were before A+I added to them, where they are signed
+    undirected: bool = False  # whether the graph is, though a scaling of its rows alone left the matrix unsymmetric
 
 
 def checked_facts(value: Tensor, row: Tensor, N: int) -> Facts:

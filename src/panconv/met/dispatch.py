@@ -52,7 +52,7 @@ def _scale(paths: PathFamily, weights: Weighing, counts: Counts | None, rule: Me
     adj = paths.adj
     if not rule.divides or counts is None:
         return unscaled(weights) if counts is None or counts.exponent is None else unscaled_frexp(weights, counts, adj)
-    undirected = adj.is_symmetric and not adj.is_signed
+    undirected = adj.is_undirected and not adj.is_signed
     if undirected and (weights.positive or rule.per_length):
         dtype = torch.float64  # to judge the roots by: no entry of what they scale is beyond 1
     if rule.per_length == "row":

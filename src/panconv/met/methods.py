@@ -31,9 +31,12 @@ METHODS: dict[int, Method] = {
     5: Method("Â", None, None, "free"),
     6: Method("A", "sym", None, "free"),
     7: Method("Â", None, "row", "boltzmann"),
-    # The multi-step generic random walk (the paper's Section 3), beside the paper's own seven.
+    # The multi-step generic random walk (the paper's Section 3), beside the paper's own seven: in eq. 10,
     8: Method("D⁻¹A", None, None, "free"),
     9: Method("D^−½AD^−½", None, None, "free"),
+    # and in eq. 9.
+    10: Method("D^−½AD^−½", None, "row", "boltzmann"),
+    11: Method("D⁻¹A", None, "row", "boltzmann"),
 }
 
 

@@ -36,7 +36,7 @@ from panconv.met.methods import (
 from panconv.met.partition import empty_as_zero
 from panconv.met.plan import Plan
 from panconv.met.scalings import centre
-from panconv.paths.family import PathFamily, checked_paths
+from panconv.paths.family import PathFamily, align, checked_paths
 from panconv.weights import PathWeights, weights_from
 
 
@@ -50,6 +50,7 @@ class _Parts(NamedTuple):
     rule: Method
     memory: str | None
     transposed: bool = False
+    roots: Tensor | None = None  # (N,) float64: diag(roots) · M · diag(roots)⁻¹ in place of M
 
 
 class MET:
@@ -61,10 +62,10 @@ class MET:
     Args:
         paths: which paths are counted, such as `Walks(adj, L)`; the method's base is put under them.
         weights: path weights, the name of a kind, or the fixed k(n) as numbers; None for the method's natural kind.
-        method: 1 … 9, a row of `METHODS`.
+        method: 1 … 11, a row of `METHODS`.
         memory: ``"low"`` to compute again in the backward what would otherwise be held for it: L more products, and
-            for methods 3 and 4 (1, 2 and 7 on a directed graph) L blocks of features less, for the others one. It
-            changes nothing for method 6, formed paths, trained edge weights and `terms`.
+            for methods 3 and 4 (1, 2, 7, 10 and 11 on a directed graph) L blocks of features less, for the others one.
+            It changes nothing for method 6, formed paths, trained edge weights and `terms`.
 
     >>> walks = Walks(torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]]), L=2)
     >>> M = MET(walks, [1.0, 1.0, 1.0], method=1)
@@ -183,13 +184,16 @@ class MET:
     @property
     def is_symmetric(self) -> bool:
         """Whether M = Mᵀ by construction: an undirected graph, and no scaling of rows alone."""
+        if self._parts.roots is not None:
+            return True
         return self.paths.adj.is_symmetric and "row" not in (self.rule.per_length, self.rule.overall)
 
     def similar(self) -> tuple[MET, Tensor]:
-        """A symmetric S and log Z with M = Z^−½ S Z^½, of methods 1, 7, 8; a symmetric M is its own S, with log Z = 0.
+        """A symmetric S and log Z with M = Z^−½ S Z^½, of methods 1, 7, 8, 10, 11; a symmetric M is its own S.
 
-        Of method 8, S is that of method 9 and Z the degrees. log Z (N,) is centred within each component, which leaves
-        the product as it is; it is 0 where no path arrives.
+        Of method 8, S is that of method 9 and Z the degrees, and of method 11 Z has the degrees as a factor; of a
+        symmetric M, log Z = 0. log Z (N,) is centred within each component, which leaves the product as it is; it is 0
+        where no path arrives.
         """
         if not self._parts.given.adj.is_symmetric:
             raise ValueError(
@@ -197,17 +201,20 @@ class MET:
                 "same both ways and ask for no gradient"
             )
         check_similar(self.method)
-        if self.rule.base == "D⁻¹A":
-            inverse = self.paths.adj.left  # 1/d, 0 where no edge arrives
-            assert inverse is not None
-            log_d = -inverse.where(inverse > 0, 1.0).log()
-            return MET(self._parts.given, self.weights, 9, self.memory), -log_d if self._parts.transposed else log_d
         parts, counts = self._parts._replace(transposed=False), self.paths.summands(self.weights)[0].counts()
-        if self.is_symmetric:
-            return _of(parts), torch.zeros_like(counts.value[0])
-        log_Z = self.log_partition
-        log_Z = empty_as_zero(log_Z) - centre(log_Z, counts, self.paths.adj)[0]
-        return _of(parts._replace(rule=self.rule._replace(overall="sym"))), -log_Z if self._parts.transposed else log_Z
+        log_Z, inverse = torch.zeros_like(counts.value[0]), self.paths.adj.left
+        if self.rule.overall == "row":
+            log_Z = self.log_partition
+            log_Z = empty_as_zero(log_Z) - centre(log_Z, counts, self.paths.adj)[0]
+            parts = parts._replace(rule=self.rule._replace(overall="sym"))
+        if self.rule.base == "D⁻¹A" and inverse is not None and not self.is_symmetric:
+            log_d = -inverse.where(inverse > 0, 1.0).log()  # 1/d is 0 where no edge arrives
+            log_Z = log_Z + align(log_d, log_Z)
+            if self.rule.overall:
+                parts = parts._replace(roots=(0.5 * log_d).exp())
+            else:  # G(n) on D⁻¹A is D^−½ G(n) D^½ of that on D^−½AD^−½, whatever the paths
+                parts = parts._replace(method=9, rule=METHODS[9], paths=parts.given.on(METHODS[9].base))
+        return _of(parts), -log_Z if self._parts.transposed else log_Z
 
     def __repr__(self) -> str:
         rule = ", ".join(f"{k}={v}" for k, v in self.rule._asdict().items() if k != "weights")
@@ -260,7 +267,8 @@ class MET:
 
     def _plan(self, dtype: torch.dtype) -> Plan:
         try:
-            return make_plan(self.paths, self.weights, self.rule, dtype, self.memory == "low")
+            plan = make_plan(self.paths, self.weights, self.rule, dtype, self.memory == "low")
+            return plan if self._parts.roots is None else plan.between(self._parts.roots)
         except UnscalableError as error:
             raise refusal(error, self._parts.given, self.weights, self.method) from None
 

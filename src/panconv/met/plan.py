@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from panconv.base.tracing import is_differentiating
+from panconv.base.tracing import is_differentiating, may_look
 from panconv.compute.series import Factors, Series, Steps
 from panconv.compute.series_gradient import apply_series
 from panconv.compute.spmm import spmm
-from panconv.paths.family import Terms, align
+from panconv.paths.family import WIDEST, Terms, align, span_of
 
 _SIDE_BY_SIDE = 2**20  # values of several lengths of method 6 that go through a step at once: few enough for the caches
 
@@ -33,6 +33,17 @@ class Plan(NamedTuple):
     @property
     def dtype(self) -> torch.dtype:
         return self.factors.left.dtype
+
+    def between(self, roots: Tensor) -> Plan:
+        """diag(roots) · M · diag(roots)⁻¹, in float64 where the roots, (N,) float64, lie too far apart for less."""
+        wide = not may_look() or span_of(roots.unsqueeze(0)) > WIDEST[torch.float32]
+        left, alone, outer, right = self.factors.to(torch.float64 if wide else self.dtype)
+        root = align((roots / roots.amax()).to(left.dtype) if len(roots) else roots, left[0])
+        if outer is None:
+            left = left * root
+        else:
+            outer = outer * root
+        return self._replace(factors=Factors(left, alone, outer, 1 / root if right is None else right / root))
 
     def apply(self, x: Tensor) -> Tensor:
         return self._as_one(x, transposed=False) if self._is_one_operation() else self._term_by_term(x)

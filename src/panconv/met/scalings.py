@@ -49,7 +49,8 @@ def unscaled(weights: Weighing) -> Scaled:
         n = int((w.detach() == torch.inf).nonzero()[0, 0])
         raise ValueError(
             f"weights overflow: that of length {n} is exp({float(weights.log().detach()[n].max()):.3g}); raise the "
-            "energies or the temperature, or use a method that divides by Z (1, 2, 7), where a common factor cancels"
+            "energies or the temperature, or use a method that divides by Z (1, 2, 7, 10, 11), where a common factor "
+            "cancels"
         )
     return Scaled(Factors(w), largest > WIDEST[torch.float32])
 
@@ -107,7 +108,7 @@ def by_length_roots(weights: Weighing, counts: Counts, adj: Adjacency, dtype: to
 
 
 def by_partition_alike(weights: Weighing, counts: Counts, share: float) -> Scaled:
-    """Z^−share · Σₙ wₙ G(n) [· Z^−share], with one number per length for all nodes: methods 1, 2 and 7 (eq. 7).
+    """Z^−share · Σₙ wₙ G(n) [· Z^−share], with a number per length: methods 1, 2, 7, 10 and 11 (eq. 7).
 
     For graphs on which each node is reached by walks of every length, or by the one of length 0 alone: there Z is never
     much smaller than the largest wₙ, but at nodes that nothing reaches, which keep their own features as they are.
@@ -122,7 +123,7 @@ def by_partition_alike(weights: Weighing, counts: Counts, share: float) -> Scale
 
 
 def by_partition(weights: Weighing, counts: Counts, adj: Adjacency) -> Scaled:
-    """Z⁻¹ Σₙ wₙ G(n), with a number per node and length: methods 1 and 7 on other graphs (eq. 7)."""
+    """Z⁻¹ Σₙ wₙ G(n), with a number per node and length: methods 1, 7, 10 and 11 on other graphs (eq. 7)."""
     Z = partition(weights, counts, adj)
     return Scaled(Factors(Z.over * Z.inverse(1)), may_vanish(counts, adj))
 

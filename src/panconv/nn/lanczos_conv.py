@@ -38,7 +38,7 @@ class LanczosConv(OnPaths):
         in_channels: features of a node, or -1 to take them from the first call.
         out_channels: features of a node afterwards.
         L: the longest path length of M.
-        method: 2, 5, 6, or 1, 7, in whose place the symmetric S of M = Z^−½ S Z^½ stands.
+        method: 2, 5, 6, 9, or 1, 7, 8, 10, 11, in whose place the symmetric S of M = Z^−½ S Z^½ stands.
         weights: path weights as in `PANConv`; None for the method's natural kind, trained.
         steps: of Lanczos; at most N are taken.
         short: the powers of M that are applied as products.

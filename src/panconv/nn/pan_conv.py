@@ -34,7 +34,7 @@ class PANConv(OnPaths):
         in_channels: features of a node, or -1 to take them from the first call.
         out_channels: features of a node afterwards.
         L: the longest path length; 0 is a linear layer.
-        method: 1 … 9 (see `panconv.METHODS`).
+        method: 1 … 11 (see `panconv.METHODS`).
         weights: the weight of each path length: ``"free"``, ``"boltzmann"`` or ``"power-law"`` (trained), L+1 numbers
             (fixed), or path weights such as `PowerLaw`; None for the method's natural kind.
         paths: which paths are counted: ``"walks"``, ``"shortest"``, ``"self_avoiding"``, ``"effective"`` (walks by the

@@ -37,8 +37,8 @@ class SpectralConv(OnPaths):
         out_channels: features of a node afterwards.
         k: eigenstates, at least; all N of a graph that has fewer nodes.
         L: the longest path length.
-        method: 2, 5, 6, whose M is symmetric on an undirected graph, or 1, 7, whose M = Z^−½ S Z^½ is similar to a
-            symmetric S = ΦΛΦᵀ: U = Z^−½Φ, U⁻¹ = ΦᵀZ^½.
+        method: 2, 5, 6, 9, whose M is symmetric on an undirected graph, or 1, 7, 8, 10, 11, whose M = Z^−½ S Z^½ is
+            similar to a symmetric S = ΦΛΦᵀ: U = Z^−½Φ, U⁻¹ = ΦᵀZ^½.
         weights: fixed path weights: L+1 numbers, or such as ``PowerLaw(L, trained=False)``; None for ones.
         filter: ``"polynomial"``: g(λ) = Σₚ θₚ Tₚ(λ′), with Tₚ Chebyshev's polynomials and λ′ the eigenvalues kept,
             moved onto [−1, 1], on which the Tₚ are far better conditioned than powers; any polynomial of the degree

@@ -26,8 +26,8 @@ class Basis(NamedTuple):
 def basis(M: MET, k: int) -> Basis:
     """The k leading eigenstates of M, or a few more: a group of equal eigenvalues is taken whole.
 
-    Part of such a group would be the solver's choice and no property of the graph. Of methods 1 and 7, with
-    M = Z^−½ S Z^½ and S = ΦΛΦᵀ, the eigenvectors are Z^−½Φ, undone by ΦᵀZ^½.
+    Part of such a group would be the solver's choice and no property of the graph. Of methods 1, 7, 8, 10 and 11,
+    with M = Z^−½ S Z^½ and S = ΦΛΦᵀ, the eigenvectors are Z^−½Φ, undone by ΦᵀZ^½.
 
     Args:
         M: a `MET` that is symmetric or similar to a symmetric operator; 3, 4 and directed graphs are refused.

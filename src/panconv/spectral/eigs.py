@@ -39,11 +39,11 @@ class Eigenpairs(NamedTuple):
 def eigs(M: Operator | Tensor, k: int) -> Eigenpairs:
     """The k leading eigenpairs of M (eq. 8), in float64 on M's device.
 
-    A symmetric M (methods 2, 5, 6 on an undirected graph) goes through Lanczos; methods 1 and 7 through the symmetric
-    S of M = Z^−½ S Z^½, with the eigenvectors Z^−½ φ; anything else (3, 4, directed graphs) through Arnoldi, where
-    values and vectors are complex unless all are real. M is applied, never formed; only components of a few hundred
-    nodes, and a k that is a large part of one, meet a dense solver. The start is fixed, so that the same call gives the
-    same result, and the largest entry of a real eigenvector is positive. No gradients.
+    A symmetric M (methods 2, 5, 6, 9 on an undirected graph) goes through Lanczos; methods 1, 7, 8, 10 and 11 through
+    the symmetric S of M = Z^−½ S Z^½, with the eigenvectors Z^−½ φ; anything else (3, 4, directed graphs) through
+    Arnoldi, where values and vectors are complex unless all are real. M is applied, never formed; only components of a
+    few hundred nodes, and a k that is a large part of one, meet a dense solver. The start is fixed, so that the same
+    call gives the same result, and the largest entry of a real eigenvector is positive. No gradients.
 
     Where several eigenvectors share an eigenvalue, such as the 1 of methods 1 and 2 that every component brings, which
     of them are taken is the solver's choice.

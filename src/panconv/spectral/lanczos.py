@@ -37,8 +37,8 @@ def lanczos(M: Operator | Tensor, x: Tensor, steps: int) -> Lanczos:
     rounding, as in a component smaller than `steps`), what follows is 0, in values and in gradients.
 
     Args:
-        M: a symmetric `Operator`, such as `MET` of methods 2, 5, 6 on an undirected graph, or a symmetric matrix. Its
-            own word for it, `is_symmetric`, is believed.
+        M: a symmetric `Operator`, such as `MET` of methods 2, 5, 6, 9 on an undirected graph, or a symmetric matrix.
+            Its own word for it, `is_symmetric`, is believed.
         x: the start, (N,), or (N, B) for B starts side by side, each with a basis of its own.
         steps: the size of the basis, 1 … N.
 

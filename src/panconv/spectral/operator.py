@@ -109,8 +109,8 @@ def check_symmetric(M: Operator) -> None:
     if not M.is_symmetric:
         raise ValueError(
             "M is not symmetric, which Lanczos needs: take method 2, 5, 6 or 9 on an undirected graph, or, for methods "
-            "1, 7 and 8, the symmetric twin M.similar()[0] (edge weights that ask for a gradient count as directed); "
-            "of a matrix take (M + M.T) / 2"
+            "1, 7, 8, 10 and 11, the symmetric twin M.similar()[0] (edge weights that ask for a gradient count as "
+            "directed); of a matrix take (M + M.T) / 2"
         )
 
 

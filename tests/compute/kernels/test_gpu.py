@@ -7,7 +7,7 @@ from hypothesis import given
 
 pytest.importorskip("triton")
 
-from panconv import MET, Adjacency, Walks
+from panconv import MET, METHODS, Adjacency, Walks
 from panconv.compute import kernels
 from panconv.compute.kernels import dots, gpu, plain, schedule
 from panconv.compute.spmm import spmm
@@ -174,7 +174,7 @@ def test_no_columns_at_all():
 
 
 @on_gpu
-@pytest.mark.parametrize("method", range(1, 10))
+@pytest.mark.parametrize("method", METHODS)
 def test_every_method_by_the_laws_of_an_operator(method):
     adj = star(hub=5, directed=method in (3, 8))
     M = MET(Walks(adj, 3), method=method)

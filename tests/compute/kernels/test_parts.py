@@ -5,7 +5,7 @@ import torch
 
 pytest.importorskip("triton")
 
-from panconv import MET, Adjacency, Walks
+from panconv import MET, METHODS, Adjacency, Walks
 from panconv.compute import kernels
 from panconv.compute.kernels import blocks, gpu
 from panconv.testing import close
@@ -58,7 +58,7 @@ def test_large_parts_are_left_to_the_steps():
 )
 def test_values_and_gradients(method, trials, directed, transposed, monkeypatch):
     adj = molecules(directed)
-    weights = weights_from("boltzmann" if method in (1, 2, 7) else "free", 2, trials).to(DEVICE, torch.float64)
+    weights = weights_from(METHODS[method].weights, 2, trials).to(DEVICE, torch.float64)
     shape = (10, 5) if trials is None else (10, trials, 3)
     x = torch.randn(*shape, dtype=torch.float64, device=DEVICE, requires_grad=True)
     g = torch.randn_like(x)

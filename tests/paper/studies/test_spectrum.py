@@ -11,7 +11,7 @@ RING = torch.stack([torch.arange(30), (torch.arange(30) + 1) % 30])
 RINGS = torch.cat([RING, RING.flip(0), RING + 30, RING.flip(0) + 30], 1)  # two of them
 
 
-@pytest.mark.parametrize("method", [1, 2, 5, 6, 7])
+@pytest.mark.parametrize("method", [1, 2, 5, 6, 7, 10, 11])
 def test_rings_have_cosines(method):
     adj = Adjacency.from_edge_index(RINGS)
     M, L = spectra(MET(Walks(adj, 1), [0.0, 1.0], method), adj)

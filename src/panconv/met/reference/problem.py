@@ -34,7 +34,7 @@ class Problem:
     """The multiple to which effective walks round the length of each edge; None: not at all."""
     L: int
     method: int
-    """1 to 7 as in the paper's appendix; 8 and 9 are the random walks D^-1 A and D^-1/2 A D^-1/2."""
+    """1 to 7 as in the paper's appendix; on the random walks D^-1 A and D^-1/2 A D^-1/2 8 and 9, over Z 11 and 10."""
     kind: str
     """"fixed", "free", "boltzmann" or "power-law"."""
     weights: Array

@@ -25,6 +25,8 @@ METHODS = {  # base, scaling of each length by D_n, scaling of the sum by Z: on 
     7: ("Â", None, "row"),
     8: ("D⁻¹A", None, None),
     9: ("D^−½AD^−½", None, None),
+    10: ("D^−½AD^−½", None, "row"),
+    11: ("D⁻¹A", None, "row"),
 }
 
 
@@ -71,7 +73,7 @@ def operator_of(problem: Problem) -> Operator:
     else:  # Σₙ wₙ G(n), row by row: (N, S, n) @ (N, n, N)
         M = u.linear(lambda p: np.moveaxis(p, 1, -1)) @ G.linear(lambda p: np.swapaxes(p, 1, 2))
         rows = M.sum(-1)
-    if overall == "row":  # Z⁻¹ Σ: methods 1, 7
+    if overall == "row":  # Z⁻¹ Σ: methods 1, 7, 10, 11
         M = _like(M, rows.power(-1)[..., None]) * M
     elif overall == "sym":  # Z^−½ Σ Z^−½: method 2
         root = rows.power(-0.5)

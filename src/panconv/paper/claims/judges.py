@@ -1,9 +1,9 @@
-"""How the claims that rest on trainings are judged. Never imports torch."""
+"""How the claims that rest on trainings of PAN are judged. Never imports torch."""
 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import pairwise
 
 from panconv.paper.claims.claim import (
@@ -23,18 +23,12 @@ from panconv.paper.claims.claim import (
     verdict,
 )
 from panconv.paper.published import GRAPHS, GRID_SEARCH, TABLE3
-from panconv.paper.report.summary import TITLES, baseline, convergence
+from panconv.paper.report.summary import TITLES, convergence
 from panconv.paper.settings import UNDER_Z
 from panconv.paper.tables import cells, further
 from panconv.paper.tables.baselines import REPRODUCED
-from panconv.paper.zoo.registry import METHODS
 from panconv.records.ranking import Point, std
 from panconv.records.record import Record
-
-# Models that the paper names as ones that M may serve, by their place in it.
-LAPLACIAN = ("dcnn", "chebnet", "gcn", "monet", "graph_cnn", "gwnn")
-WALKS = ("deepwalk", "node2vec")
-ADAPTED = tuple(name for name, method in METHODS.items() if method.met and method.in_table2)
 
 
 def by_graph(words: dict[str, str]) -> str:
@@ -163,7 +157,7 @@ def z_is_harder(evidence: Evidence) -> Judged:
     words, right = {}, []
     for name in GRAPHS:
         of = {m: evidence.trials(further.stated_tasks(name, m, "as stated", 1)) for m in TABLE3}
-        with_z = [tested(run) for m in UNDER_Z for run in of[m]]
+        with_z = [tested(run) for m in TABLE3 if m in UNDER_Z for run in of[m]]
         without = [tested(run) for m in TABLE3 if m not in UNDER_Z for run in of[m]]
         right.append(statistics.fmean(without) > statistics.fmean(with_z) and std(without) < std(with_z))
         words[name] = f"{statistics.fmean(with_z):.1f} ± {std(with_z):.1f} with Z, "
@@ -246,35 +240,3 @@ def moderate_length(evidence: Evidence) -> Judged:
             f"L = {longest} {mean(of[longest]):.1f} ({paired(of[best], of[longest])})"
         )
     return Judged(by_graph(words), verdict(right))
-
-
-# ---------------------------------------------------------------------- other models on M
-
-
-def runs_on_m(names: Sequence[str]) -> Callable[[Evidence], Judged]:
-    """Models that the paper names: whether each has been trained on M, and what became of it."""
-
-    def judge(evidence: Evidence) -> Judged:
-        rows = [baseline(evidence.records, name) for name in names]
-        of = {row.name: [cell for cell in row.on_m or () if cell is not None] for row in rows}
-        if short := [name for name, found in of.items() if len(found) < len(GRAPHS)]:
-            raise MissingRecords(f"{short[0]} on M")
-        changes = [f"{name} {' / '.join(f'{cell.change:+.1f}' for cell in found)}" for name, found in of.items()]
-        return Judged(f"all run; change on {' / '.join(TITLES.values())}: {', '.join(changes)}", CAME_OUT)
-
-    return judge
-
-
-def depends_on_the_graph(evidence: Evidence) -> Judged:
-    """Every model on its own operator and on M: clear gains and clear losses, by graph."""
-    rows = [baseline(evidence.records, name) for name, method in METHODS.items() if method.met]
-    if not any(cell for row in rows for cell in row.on_m or ()):
-        raise MissingRecords("any model on M")
-    words, better = {}, []
-    for i, name in enumerate(GRAPHS):
-        of = [row.on_m[i] for row in rows if row.on_m]
-        clear = [cell for cell in of if cell is not None and cell.clear]
-        gains = sum(cell.change > 0 for cell in clear)
-        better.append(2 * gains > len(clear))
-        words[name] = f"better in {gains}, worse in {len(clear) - gains} of {len(of)}"
-    return Judged("M is clearly " + by_graph(words), CAME_OUT if any(better) and not all(better) else NOT)

@@ -11,7 +11,7 @@ from plotly.offline import get_plotlyjs
 
 from panconv.base.files import check_writable, replacing
 from panconv.paper.published import GRAPHS
-from panconv.paper.report import figures, standing, summary
+from panconv.paper.report import figures, rank, standing, summary
 from panconv.paper.tables.baselines import EXPLAIN, REPRODUCED
 from panconv.records.record import Record, Results
 
@@ -47,6 +47,7 @@ def page(runs: Sequence[Record]) -> str:
         on_m_words=standing.on_m_words(all_rows),
         rankings=[(title, words, Markup(html)) for title, words, html in figures.rankings(all_rows)],
         few_trials=standing.few_trials,
+        standings=lambda rows: [*filter(None, [rank.count_words(rows)]), *rank.rank_words(rows)],
         spread=standing.spread,
         signed=standing.signed,
         reproduced=REPRODUCED,

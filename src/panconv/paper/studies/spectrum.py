@@ -52,7 +52,7 @@ class Spectrum:
 
 
 def spectra(M: MET, adj: Any, starts: int = 32, callback: Callable[[int], None] | None = None) -> list[Spectrum]:
-    """The spectrum of M, through its symmetric twin for methods 1 and 7, and of the normalised Laplacian.
+    """The spectrum of M, through its symmetric twin where M is not symmetric, and of the normalised Laplacian.
 
     Up to 4000 nodes all eigenvalues; beyond, the 32 leading ones and the density by stochastic Lanczos quadrature.
 

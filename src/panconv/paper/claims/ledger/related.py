@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from panconv.paper.claims import judges
+from panconv.paper.claims import judges, others
 from panconv.paper.claims.claim import Claim, by_test
 
 SECTION = "Section 3: related work"
@@ -15,7 +15,7 @@ CLAIMS: list[Claim] = [
         "be adapted to our framework by replacing the graph Laplacian with the MET matrix M",
         "each trains on M (the spectral network is `SpectralConv`)",
         _ON_M,
-        judges.runs_on_m(judges.LAPLACIAN),
+        others.runs_on_m(others.LAPLACIAN),
     ),
     Claim(
         SECTION,
@@ -23,7 +23,7 @@ CLAIMS: list[Claim] = [
         "global information based parameter-free random walk",
         "each embedding by walks trains on the maximal entropy walk",
         _ON_M,
-        judges.runs_on_m(judges.WALKS),
+        others.runs_on_m(others.WALKS),
     ),
     Claim(
         SECTION,
