@@ -102,7 +102,7 @@ def _baselines(wanted: Sequence[str], methods: str | None) -> list[str]:
 
 def _finish(experiment: str, folder: Path, records: list[Record], graphs: list[str], L: int) -> None:
     """Prints a table, or draws a figure, of what was trained."""
-    from panconv.paper.figures.curves import draw_figure2
+    from panconv.paper.figures.curves import draw_figure2, draw_scales
     from panconv.paper.figures.lattice import draw_figure1
     from panconv.paper.report import summary
     from panconv.paper.report.ranking import draw_ranking
@@ -110,6 +110,8 @@ def _finish(experiment: str, folder: Path, records: list[Record], graphs: list[s
 
     if experiment in FURTHER:
         _show_claims(experiment, folder)
+        if experiment == "scale" and (cells := summary.scales(records)):
+            _draw("Figure 2, second panel", folder / "figure2-scale", partial(draw_scales, cells))
     elif experiment == "figure1":
         _draw("Figure 1", folder / "figure1", partial(draw_figure1, L), f" (L = {L})")
     elif experiment == "figure2":

@@ -41,3 +41,21 @@ def draw_figure2(by_model: Mapping[str, Sequence[Record]], path: Path) -> None:
     inset.tick_params(labelsize=SMALL)
     main.legend(loc="upper left")
     save(picture, path)
+
+
+def draw_scales(cells: Mapping[str, Mapping[str, Sequence[Record]]], path: Path) -> None:
+    """Draws Figure 2 once for each scale of the operator and weight decay, named by the titles of four panels."""
+    picture = canvas(8, 6)
+    axes = picture.subplots(2, 2, sharex=True, sharey=True)
+    for axis, (title, by_model) in zip(axes.flat, cells.items(), strict=True):
+        for label, runs in by_model.items():
+            curve(ruled(axis), *band(runs, CURVES[0][0], 100.0), MODELS[label], alpha=0.2, label=label)
+        axis.set_title(title, fontsize=10)
+    for axis in axes[:, 0]:
+        axis.set_ylabel(CURVES[0][1])
+    for axis in axes[1]:
+        axis.set_xlabel("epoch")
+    axes[0, 0].set_xlim(0, 120)
+    axes[0, 0].legend(loc="lower right")
+    picture.suptitle("Figure 2 at equal scale and equal weight decay (Cora)")
+    save(picture, path)

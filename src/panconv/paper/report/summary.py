@@ -7,10 +7,11 @@ import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import product
 from typing import Any
 
 from panconv.paper.published import GRAPHS, GRID_SEARCH, TABLE3
-from panconv.paper.tables import baselines, cells
+from panconv.paper.tables import baselines, cells, further
 from panconv.paper.tables.baselines import Baseline
 from panconv.paper.zoo.menu import in_words
 from panconv.paper.zoo.notes import NOTES
@@ -180,6 +181,18 @@ def figure2(runs: Sequence[Record]) -> dict[str, list[Record]]:
     }
     drawn = {name: [run for run in found if run.accuracy_curve] for name, found in curves.items()}
     return {name: found for name, found in drawn.items() if found}
+
+
+def scales(runs: Sequence[Record]) -> dict[str, dict[str, list[Record]]]:
+    """Figure 2's second panel: by scale of the operator and weight decay, the trainings of PAN and GCN; all or none."""
+    cells = {}
+    for scale, (whose, decay) in product(further.SCALES, further.DECAYS.items()):
+        tasks = {model: further.scale_tasks(model, scale, whose, 1) for model in ("PAN", "GCN")}
+        found = {model: [run for run in alike(runs, of) if run.accuracy_curve] for model, of in tasks.items()}
+        if not all(found.values()):
+            return {}
+        cells[f"Σk = {scale:g}, weight decay {decay:g} ({whose})"] = found
+    return cells
 
 
 def origins(runs: Sequence[Record]) -> list[tuple[str, Cell]]:
