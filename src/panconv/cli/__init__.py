@@ -14,6 +14,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from panconv.cli import cores as cores  # first of all: what it settles, torch reads when it is loaded
+from panconv.cli.filters import filters
 from panconv.cli.grid import grid
 from panconv.cli.operators import operators
 from panconv.cli.report import report
@@ -34,7 +35,7 @@ app = typer.Typer(
 )
 for command in (
     *(train, grid, reproduce, temperature, thermodynamics, operators),
-    *(zoo, spectrum, links, communities, report, data),
+    *(zoo, spectrum, filters, links, communities, report, data),
 ):
     app.command(no_args_is_help=command not in (operators, zoo, report, data))(command)
 # The parser's own complaints. Typer may carry its parser inside or import click: either way this name reaches it.
