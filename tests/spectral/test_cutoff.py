@@ -88,6 +88,14 @@ def test_what_a_share_of_z_means_for_m(L):
         assert 0.05 * t < moved <= times * t
 
 
+@pytest.mark.parametrize("method", [1, 7])
+def test_once_the_counts_follow_the_perron_vector_the_bounds_meet(method):
+    short, long = (cutoff(operator(Adjacency.of(TRIANGLE_AND_TAIL), L, 1.0, 1.2, method)) for L in (2, 60))
+    assert short.bound / short.least > 1.001
+    assert 1 <= long.bound / long.least < 1 + 1e-6
+    assert long.prefactor == "Perron"
+
+
 def test_cora_by_sums_of_hundreds_of_lengths():
     """The bound is at most 16 times too large, and right to a tenth once L has seen the whole graph."""
     data = load("cora", sparse=True)
@@ -130,11 +138,12 @@ def test_a_tail_that_is_out_of_sight():
 
 
 @pytest.mark.parametrize("method", [3, 4, 8])
-def test_rows_of_sum_one_need_no_undirected_graph(method):
-    found = cutoff(operator(Adjacency.of(DIRECTED), 2, 1.0, 1.0, method))
+@pytest.mark.parametrize("edges", [DIRECTED, torch.tensor([[0, 1], [1, 2]])])
+def test_rows_of_sum_one_need_no_undirected_graph(method, edges):
+    found = cutoff(operator(Adjacency.of(edges), 2, 1.0, 1.0, method))
     w = torch.exp(-torch.arange(60, dtype=torch.float64)) * (torch.arange(60) > 2)
-    rest = MET(Walks(DIRECTED, 59), w, method).to_dense(torch.float64)
-    assert float(rest.abs().sum(1).max()) <= found.bound * (1 + 1e-12)
+    norm = float(MET(Walks(edges, 59), w, method).to_dense(torch.float64).abs().sum(1).max())
+    assert found.least * (1 - 1e-12) <= norm <= found.bound * (1 + 1e-12)
 
 
 def test_what_the_bound_does_not_cover():
