@@ -47,6 +47,13 @@ def test_a_bipartite_graph_keeps_both_ends():
         assert hot.kind() == "low-pass"
 
 
+def test_nothing_to_filter():
+    with pytest.raises(ValueError, match="adj has no nodes"):
+        filters(Adjacency.from_edge_index(torch.zeros(2, 0, dtype=torch.long), num_nodes=0), [1.0])
+    (alone,) = filters(Adjacency.from_edge_index(torch.zeros(2, 0, dtype=torch.long), num_nodes=1), [1.0])
+    assert alone.kind() == "all-pass"
+
+
 def test_a_large_graph_in_bands_and_the_picture(monkeypatch, tmp_path):
     adj, called = Adjacency.of(undirected_edges(nx.random_regular_graph(4, 120, seed=0))), []
     exact = filters(adj, [0.0, 1.0], L=2, method=2)

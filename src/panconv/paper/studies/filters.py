@@ -75,6 +75,8 @@ def filters(
         alpha: of E(n) = n^α.
         callback: called after each temperature.
     """
+    if not adj.num_nodes:
+        raise ValueError("adj has no nodes: there is nothing to filter")
     basis = modes(adj) if (exact := adj.num_nodes <= EXACT) else None
     made = []
     for T in temperatures:
