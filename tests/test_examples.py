@@ -70,3 +70,14 @@ def test_layers():
     assert len(found) == 8
     assert min(found.values()) > 0.25
     assert found["PANConv, method 5"] > 0.5
+
+
+def test_filters():
+    kinds = runpy.run_path(str(EXAMPLES / "filters.py"))["main"]()
+    assert set(kinds.values()) == {("all-pass", "low-pass")}
+
+
+def test_cutoff():
+    factors = runpy.run_path(str(EXAMPLES / "cutoff.py"))["main"](("citeseer",), long=200)
+    assert min(factors) >= 1 - 1e-9
+    assert max(factors) < 100

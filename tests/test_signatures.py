@@ -42,10 +42,15 @@ SIGNATURES = {
     "Adjacency.from_sparse": "matrix",
     "spectral.HighTemperature": "adj",
     "spectral.Laplacian": "adj, complement=False",
+    "spectral.band_response": "M, adj, bands=25, steps=300, starts=8, seed=0",
     "spectral.basis": "M, k",
+    "spectral.cutoff": "M",
     "spectral.density": "M, steps=80, starts=32, seed=0, callback=None",
+    "spectral.modes": "adj",
     "spectral.perron": "adj",
+    "spectral.response": "M, basis",
     "spectral.ritz": "M, x, steps",
+    "spectral.sufficient_length": "M, tolerance=0.001, longest=10000",
 }
 
 

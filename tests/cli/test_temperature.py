@@ -45,6 +45,13 @@ def test_thermodynamics(tmp_path):
     for log_Z, F in zip(found["log_partition"], found["free_energy"], strict=True):
         assert pytest.approx(-0.5 * log_Z, rel=1e-5) == F
     assert f"{max(found['path_entropy']):.3f}" in done.stdout
+    assert "the sum over all lengths diverges: with alpha = 1 and T = 0.5" in found["cutoff"]["refused"]
+    assert "1/ln λ₁ = 0.375, as λ₁ = 14.39" in " ".join(done.stdout.split())
+    done = call("thermodynamics", "cora", "--temperature", 0.3, "--json", "t.json", cwd=tmp_path)
+    tail = json.loads((tmp_path / "t.json").read_text())["cutoff"]
+    assert (tail["L"], tail["sufficient_L"]) == (5, 15)
+    assert f"beyond L = 5: at most {tail['bound']:.2g} of Z at the worst node (λ₁ = 14.39" in done.stdout
+    assert "at most 0.001: from L = 15 on" in done.stdout
     assert "path entropy" in (tmp_path / "t.svg").read_text()
 
 

@@ -82,6 +82,7 @@ BASE = {
     "operators": "--quick --datasets cora --models sgc",
     "zoo": "--trials 1",
     "spectrum": "--starts 2",
+    "filters": "--temperatures 0.5",
     "links": "--trials 1 --steps 1",
     "communities": "--trials 1 --steps 1",
 }

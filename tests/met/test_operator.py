@@ -171,6 +171,59 @@ def test_method_2_of_length_1_is_gcn(graph):
     torch.testing.assert_close(M.to_dense().detach(), gcn)
 
 
+@pytest.mark.parametrize("leaves", [2, 3, 10, 1000])
+def test_in_which_sense_length_1_is_gcn_on_a_star(leaves):
+    """L = 1, E = 0: method 2 is Â itself, method 1 its twin of rows of sum 1, eq. 10 a matrix up to ½ away."""
+    hub, leaf = torch.zeros(leaves, dtype=torch.long), torch.arange(1, leaves + 1)
+    walks = Walks(torch.stack([torch.cat([hub, leaf]), torch.cat([leaf, hub])]), 1)
+    made = {2: [1.0, 1.0], 1: [1.0, 1.0], 3: [0.5, 0.5]}
+    of = [MET(walks, w, method).to_dense(torch.float64) for method, w in made.items()]
+    # A row and a column of the hub, one of a leaf; the leaves do not hear each other.
+    corners = [M[:2, :2] for M in of]
+    m, root = leaves, 1 / math.sqrt(2 * (leaves + 1))
+    gcn = [[1 / (m + 1), root], [root, 0.5]]
+    rows = [[1 / (m + 1), 1 / (m + 1)], [0.5, 0.5]]
+    simplified = [[0.5, 0.5 / m], [0.5, 0.5]]
+    for corner, expected in zip(corners, (gcn, rows, simplified), strict=True):
+        close(corner, torch.tensor(expected, dtype=torch.float64))
+    assert float((of[2] - of[0]).abs().max()) == pytest.approx(0.5 - 1 / (m + 1), abs=1e-12)
+
+
+@given(graphs(min_nodes=1, weighted=False), st.floats(0.1, 3))
+def test_eq_10_is_eq_9_on_regular_graphs_alone(graph, E):
+    """L = 1 without self-loops: some k(n) give Z⁻¹(w₀ + w₁A) where all degrees are equal, and only there."""
+    loops = graph.edge_index[0] == graph.edge_index[1]
+    edges = torch.cat([graph.edge_index, graph.edge_index.flip(0)], dim=1)[:, ~loops.repeat(2)]
+    adj = Adjacency.from_edge_index(edges, num_nodes=graph.num_nodes)
+    d, eq_9 = adj.row_sums(), MET(Walks(adj, 1), Fixed([1.0, math.exp(-E)]), 1)
+    M = eq_9.to_dense(torch.float64)
+    terms = torch.stack([MET(Walks(adj, 1), k, 3).to_dense(torch.float64).flatten() for k in ([1.0, 0], [0.0, 1])], 1)
+    best = torch.linalg.lstsq(terms, M.flatten(), driver="gelsd").solution
+    error = float((terms @ best - M.flatten()).norm())  # of no other k(n) is it smaller
+    if bool((d == d[0]).all()):
+        close(MET(Walks(adj, 1), eq_9.path_weights[:, 0], 3).to_dense(torch.float64), M)
+        assert error < 1e-9
+    else:
+        assert error > 1e-4
+
+
+@pytest.mark.parametrize("L", [1, 2, 4])
+def test_eq_10_and_eq_9_on_longer_paths(L):
+    """On a regular graph k(n) = wₙdⁿ/Σ wₘdᵐ makes them one; on the star none comes within a tenth in norm."""
+    w = torch.exp(-torch.arange(L + 1, dtype=torch.float64) / 2)
+    ring = torch.stack([torch.arange(9), (torch.arange(9) + 1) % 9])
+    ring = torch.cat([ring, ring.flip(0)], 1)
+    k = w * 2.0 ** torch.arange(L + 1)
+    one, other = MET(Walks(ring, L), k / k.sum(), 3), MET(Walks(ring, L), w, 1)
+    close(one.to_dense(torch.float64), other.to_dense(torch.float64))
+    star = torch.tensor([[0] * 8, list(range(1, 9))])
+    star = torch.cat([star, star.flip(0)], 1)
+    M = MET(Walks(star, L), w, 1).to_dense(torch.float64).flatten()
+    terms = torch.stack([MET(Walks(star, L), one, 3).to_dense(torch.float64).flatten() for one in torch.eye(L + 1)], 1)
+    best = torch.linalg.lstsq(terms, M, driver="gelsd").solution
+    assert float((terms @ best - M).norm()) > 0.1
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_an_isolated_node_keeps_what_it_has(method):
     M = MET(Walks(Adjacency.from_edge_index(TRIANGLE_AND_TAIL, num_nodes=5), 2), [0.5, 1.0, 2.0], method)

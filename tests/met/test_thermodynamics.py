@@ -58,6 +58,25 @@ def test_formed_paths_have_an_entropy_where_they_weigh_alike():
         _ = MET(ShortestPaths(adj, 2), torch.ones(3), 7).path_entropy
 
 
+def test_no_other_weights_of_the_paths_have_more_entropy_at_the_same_mean_energy():
+    """Over the single paths to a node, p = exp(−E/T)/Z is the widest distribution of its mean energy (eq. 1)."""
+    A, L, T = Adjacency.of(TRIANGLE_AND_TAIL).to_dense(torch.float64), 4, 1.3
+    S = MET(Walks(TRIANGLE_AND_TAIL, L), law(L, 1.0, T), 1).path_entropy.detach()
+    for i in range(4):
+        paths = [s for n in range(L + 1) for s in product(range(4), repeat=n + 1) if s[0] == i]
+        E = torch.tensor([float(len(s) - 1) for s in paths if all(A[a, b] for a, b in pairwise(s))]).double()
+        p = (-E / T).exp() / (-E / T).exp().sum()
+        most = -float((p * p.log()).sum())
+        assert float(S[i]) == pytest.approx(most, rel=1e-9)
+        fixed = torch.linalg.qr(torch.stack([torch.ones_like(E), E], 1))[0]  # Σp and ⟨E⟩ stay
+        for _ in range(20):
+            move = torch.randn_like(E)
+            move = move - fixed @ (fixed.T @ move)
+            q = p + move * 0.5 * float((p / move.abs()).min())
+            assert float((q * E).sum()) == pytest.approx(float((p * E).sum()), rel=1e-9)
+            assert -float((q * q.log()).sum()) < most
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("alpha", [1.0, 2.0])
 def test_free_energy_is_energy_less_heat_and_its_slope_the_entropy(weighted, alpha):

@@ -1,4 +1,5 @@
 import math
+from itertools import pairwise
 
 import networkx as nx
 import pytest
@@ -83,6 +84,47 @@ def test_entropy_rates_of_a_connected_graph(graph):
     assert generic == pytest.approx(float((degree * degree.log()).sum() / degree.sum()), rel=1e-12)
     regular = bool((degree == degree[0]).all())
     assert (most == pytest.approx(generic, rel=1e-12)) == regular
+
+
+def rate(P):
+    """The entropy rate of a chain, by the left eigenvector of its transition matrix."""
+    values, vectors = torch.linalg.eig(P.T)
+    pi = vectors[:, (values - 1).abs().argmin()].real
+    pi = pi / pi.sum()
+    return -float((pi[:, None] * torch.xlogy(P, P)).sum()), pi
+
+
+@pytest.mark.parametrize("graph", [nx.karate_club_graph(), nx.petersen_graph(), nx.lollipop_graph(4, 3)])
+def test_of_all_chains_on_a_graph_none_has_a_higher_entropy_rate_than_log_lambda(graph):
+    """Chains at random, and the maximal entropy walk moved a little, which costs the square of the move."""
+    edges = undirected_edges(graph)
+    A, best = Adjacency.of(edges).to_dense(torch.float64), RandomWalk.maximal_entropy(edges)
+    most = math.log(torch.linalg.eigvalsh(A)[-1])
+    assert best.entropy_rate == pytest.approx(most, rel=1e-12)
+    for _ in range(20):
+        other = A * torch.rand_like(A) ** 2
+        other = other / other.sum(1, keepdim=True)
+        assert rate(other)[0] < most - 1e-3
+        lost = [most - rate((1 - step) * dense(best) + step * other)[0] for step in (0.02, 0.01)]
+        assert lost[1] > 0
+        assert lost[0] / lost[1] == pytest.approx(4, rel=0.2)
+
+
+def test_no_distribution_of_paths_is_wider_than_the_uniform_one_which_it_comes_to():
+    """Every walk of n steps, one by one: H(π) + n·log λ₁ of the walk against the log of their number."""
+    A, n = Adjacency.of(TRIANGLE_AND_TAIL).to_dense(torch.float64), 7
+    walk = RandomWalk.maximal_entropy(TRIANGLE_AND_TAIL)
+    P, pi = dense(walk), walk.stationary
+    paths = [(i,) for i in range(4)]
+    for _ in range(n):
+        paths = [(*path, j) for path in paths for j in range(4) if A[path[-1], j]]
+    p = torch.stack([pi[path[0]] * math.prod(float(P[a, b]) for a, b in pairwise(path)) for path in paths])
+    entropy, most = -float((p * p.log()).sum()), math.log(len(paths))
+    assert len(paths) == int(torch.linalg.matrix_power(A, n).sum())
+    assert entropy == pytest.approx(-float((pi * pi.log()).sum()) + n * walk.entropy_rate, rel=1e-12)
+    assert n * walk.entropy_rate < entropy < most
+    long = float(torch.linalg.matrix_power(A, 400).sum().log()) / 400
+    assert long == pytest.approx(walk.entropy_rate, abs=2 / 400)
 
 
 def test_all_paths_of_one_length_between_two_nodes_are_equally_likely():

@@ -15,6 +15,7 @@ import typer
 
 from panconv.cli import cores as cores  # first of all: what it settles, torch reads when it is loaded
 from panconv.cli.claims import claims
+from panconv.cli.filters import filters
 from panconv.cli.grid import grid
 from panconv.cli.operators import operators
 from panconv.cli.report import report
@@ -35,7 +36,7 @@ app = typer.Typer(
 )
 for command in (
     *(train, grid, reproduce, temperature, thermodynamics, operators),
-    *(zoo, spectrum, links, communities, report, claims, data),
+    *(zoo, spectrum, filters, links, communities, report, claims, data),
 ):
     app.command(no_args_is_help=command not in (operators, zoo, report, claims, data))(command)
 # The parser's own complaints. Typer may carry its parser inside or import click: either way this name reaches it.

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from panconv.cli import checks, screen
 from panconv.cli.options import Exponent, Graph, Length, Plot, json_of
+
+if TYPE_CHECKING:
+    from panconv.met import MET
+
+TOLERANCE, LONGEST = 1e-3, 1000  # of what a cutoff leaves out, and the longest L that is looked for
 
 QUANTITIES = {
     "log_partition": "log Z",
@@ -29,6 +34,8 @@ def thermodynamics(
     json_file: Annotated[Path | None, json_of("every node")] = None,
 ) -> None:
     """The thermodynamics of a graph: Z, mean path length, path entropy and free energy of every node.
+
+    Also how much the paths beyond L would bring at most, and from which L on that is below 0.001.
 
     Example: panconv thermodynamics cora --temperature 0.5 --plot entropy.png
     """
@@ -64,5 +71,22 @@ def thermodynamics(
     mean = M.shares().mean(1).tolist()
     shares = ", ".join(f"k({n}) {k:.3f}" for n, k in enumerate(mean) if k >= 5e-4 or len(mean) <= 8)
     screen.out.print(f"shares of the lengths, mean over the nodes: {shares}")
+    tail = _cutoff(M)
     screen.draw(plot, "plot", draw_localisation, M, heading)
-    screen.write_json(json_file, {key: values.tolist() for key, values in found.items()}, "nodes")
+    screen.write_json(json_file, {key: values.tolist() for key, values in found.items()} | {"cutoff": tail}, "nodes")
+
+
+def _cutoff(M: MET) -> dict[str, Any]:
+    """Says how much the paths beyond L bring at most, or why that cannot be said; both for machines too."""
+    from panconv.spectral import cutoff, sufficient_length
+
+    try:
+        found, enough = cutoff(M), sufficient_length(M, TOLERANCE, LONGEST)
+    except (TypeError, ValueError) as error:  # that it diverges, or is no sum over walks, is an answer
+        screen.out.print(f"beyond L = {M.paths.L}: {error}")
+        return {"refused": str(error)}
+    by = {"norm": ", the norm of the counts", "Perron": ", the Perron ratio", "1": ""}[found.prefactor]
+    screen.out.print(f"beyond L = {found.L}: at most {found.bound:.2g} {found.of} (λ₁ = {found.growth:.4g}{by})")
+    at = f"from L = {enough} on" if enough is not None else f"only beyond L = {LONGEST:,}"
+    screen.out.print(f"at most {TOLERANCE:g}: {at}")
+    return found._asdict() | {"tolerance": TOLERANCE, "sufficient_L": enough}

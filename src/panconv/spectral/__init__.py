@@ -2,10 +2,18 @@
 
 from panconv.spectral.basis import Basis as Basis
 from panconv.spectral.basis import basis as basis
+from panconv.spectral.cutoff import Cutoff as Cutoff
+from panconv.spectral.cutoff import cutoff as cutoff
+from panconv.spectral.cutoff import sufficient_length as sufficient_length
 from panconv.spectral.density import Density as Density
 from panconv.spectral.density import density as density
 from panconv.spectral.eigs import Eigenpairs as Eigenpairs
 from panconv.spectral.eigs import eigs as eigs
+from panconv.spectral.filters import Modes as Modes
+from panconv.spectral.filters import Response as Response
+from panconv.spectral.filters import band_response as band_response
+from panconv.spectral.filters import modes as modes
+from panconv.spectral.filters import response as response
 from panconv.spectral.high_temperature import HighTemperature as HighTemperature
 from panconv.spectral.lanczos import Lanczos as Lanczos
 from panconv.spectral.lanczos import lanczos as lanczos
