@@ -234,7 +234,7 @@ TABLE = {
     "PANEdgeAttention()": (
         on_graph(PANEdgeAttention(4, 2)),
         {},
-        {"x": [*TO_LAYER, torch.ones(3, 2, 4)], "edge_index": GRAPH, "edge_weight": [-torch.ones(4)]},
+        {"x": [*TO_LAYER, torch.ones(3, 2, 4)], "edge_index": GRAPH},
     ),
     "PANAttention.pair_weights": (
         PANAttention(4, 2).pair_weights,
