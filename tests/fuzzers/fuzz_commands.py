@@ -84,6 +84,7 @@ BASE = {
     "spectrum": "--starts 2",
     "links": "--trials 1 --steps 1",
     "communities": "--trials 1 --steps 1",
+    "influence": "--trials 1 --nodes 20 --L 1",
 }
 
 

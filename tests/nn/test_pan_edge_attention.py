@@ -174,6 +174,6 @@ def test_bad_input():
     with pytest.raises(ValueError, match=r"x must be \(N, 5\), a row per node"):
         layer(torch.randn(4, 2, 5), TRIANGLE_AND_TAIL)
     with pytest.raises(
-        ValueError, match="edge_weight must be at least 0 for attention on edges, .*, got -1: use PANConv"
+        ValueError, match=r"edge_weight must be at least 0 for attention on edges, .*, got -1: use PANConv"
     ):
         layer(torch.randn(4, 5), TRIANGLE_AND_TAIL, -torch.ones(8))

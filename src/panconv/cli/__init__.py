@@ -15,6 +15,7 @@ import typer
 
 from panconv.cli import cores as cores  # first of all: what it settles, torch reads when it is loaded
 from panconv.cli.grid import grid
+from panconv.cli.influence import influence
 from panconv.cli.operators import operators
 from panconv.cli.report import report
 from panconv.cli.reproduce import reproduce
@@ -34,9 +35,9 @@ app = typer.Typer(
 )
 for command in (
     *(train, grid, reproduce, temperature, thermodynamics, operators),
-    *(zoo, spectrum, links, communities, report, data),
+    *(zoo, spectrum, links, communities, influence, report, data),
 ):
-    app.command(no_args_is_help=command not in (operators, zoo, report, data))(command)
+    app.command(no_args_is_help=command not in (operators, zoo, influence, report, data))(command)
 # The parser's own complaints. Typer may carry its parser inside or import click: either way this name reaches it.
 _UsageError: Any = typer.BadParameter.__bases__[0]
 
