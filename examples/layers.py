@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 
 from panconv import Adjacency, PANConv, load
-from panconv.nn import HighTemperatureConv, LanczosConv, PANAttention, SpectralConv
+from panconv.nn import HighTemperatureConv, LanczosConv, PANAttention, PANEdgeAttention, SpectralConv
 
 LAYERS: dict[str, Callable[[int, int], torch.nn.Module]] = {
     "PANConv, method 5": lambda a, b: PANConv(a, b, L=2),
@@ -17,6 +17,8 @@ LAYERS: dict[str, Callable[[int, int], torch.nn.Module]] = {
     "PANConv, self-avoiding paths": lambda a, b: PANConv(a, b, L=2, method=2, paths="self_avoiding"),
     "PANConv, generic walk D⁻¹A": lambda a, b: PANConv(a, b, L=2, method=8),
     "PANAttention": lambda a, b: PANAttention(a, b, L=2, method=5),
+    "PANAttention, by both ends": lambda a, b: PANAttention(a, b, L=2, method=5, rank=4),
+    "PANEdgeAttention": lambda a, b: PANEdgeAttention(a, b, L=2),
     "LanczosConv": lambda a, b: LanczosConv(a, b, L=1, steps=10),
     "SpectralConv, 300 eigenstates": lambda a, b: SpectralConv(a, b, k=300, degree=5),
     "HighTemperatureConv": lambda a, b: HighTemperatureConv(a, b),

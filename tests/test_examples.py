@@ -67,7 +67,7 @@ def test_paths(capsys):
 
 def test_layers():
     found = runpy.run_path(str(EXAMPLES / "layers.py"))["main"](epochs=15)
-    assert len(found) == 8
+    assert len(found) == 10
     assert min(found.values()) > 0.25
     assert found["PANConv, method 5"] > 0.5
 

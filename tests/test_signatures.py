@@ -28,7 +28,8 @@ SIGNATURES = {
     "grid_search": "data, points, settings=None, *, method=5, L=2, "
     "trials=5, seed=0, results=None, device='cpu', command='', callback=None",
     "load": "source, *, name=None, normalize=True, sparse=False",
-    "nn.PANAttention": "in_channels, out_channels, L=2, method=3, heads=1, paths='walks', bias=True",
+    "nn.PANAttention": "in_channels, out_channels, L=2, method=3, heads=1, paths='walks', bias=True, rank=0",
+    "nn.PANEdgeAttention": "in_channels, out_channels, L=2, heads=1, weights=None, bias=True",
     "nn.LanczosConv": "in_channels, out_channels, L=2, method=2, weights=None, steps=20, short=(1, "
     "2), long=(5, 10), hidden=32, bias=True, seed=0, paths='walks'",
     "nn.SpectralConv": "in_channels, out_channels, k=32, L=2, method=2, "

@@ -36,7 +36,16 @@ from panconv import (
     lanczos,
     load,
 )
-from panconv.nn import Dropout, HighTemperatureConv, LanczosConv, Linear, PANAttention, SpectralConv, Stacked
+from panconv.nn import (
+    Dropout,
+    HighTemperatureConv,
+    LanczosConv,
+    Linear,
+    PANAttention,
+    PANEdgeAttention,
+    SpectralConv,
+    Stacked,
+)
 from panconv.paper.zoo import trainer
 from panconv.spectral import HighTemperature, Laplacian, basis, density, perron, ritz
 from panconv.tasks import auc, communities, link_scores, modularity, nmi, split_links
@@ -211,9 +220,27 @@ TABLE = {
     "PANAttention": (
         PANAttention,
         {"in_channels": 4, "out_channels": 2},
-        {**LAYER, "method": [*METHOD, 1, 2, 7], "heads": [*COUNT, 3], "paths": ["walk", None]},
+        {**LAYER, "method": [*METHOD, 1, 2, 7], "heads": [*COUNT, 3], "paths": ["walk", None], "rank": LENGTH},
     ),
     "PANAttention()": (on_graph(PANAttention(4, 2)), {}, {"x": [*TO_LAYER, torch.ones(3, 2, 4)]}),
+    "PANEdgeAttention": (
+        PANEdgeAttention,
+        {"in_channels": 4, "out_channels": 2},
+        {
+            **{"in_channels": WIDTH, "out_channels": [*COUNT, None], "L": LENGTH, "heads": [*COUNT, 3]},
+            **{"weights": [*WEIGHTS, torch.ones(3, 2)], "bias": ["yes", None, 1, Odd()]},
+        },
+    ),
+    "PANEdgeAttention()": (
+        on_graph(PANEdgeAttention(4, 2)),
+        {},
+        {"x": [*TO_LAYER, torch.ones(3, 2, 4)], "edge_index": GRAPH},
+    ),
+    "PANAttention.pair_weights": (
+        PANAttention(4, 2).pair_weights,
+        {"x": X},
+        {"edge_index": [None, 3, EDGES[0], EDGES.float(), EDGES + 1, EDGES - 1, EDGES.T]},
+    ),
     "HighTemperatureConv": (
         HighTemperatureConv,
         {"in_channels": 4, "out_channels": 2},

@@ -85,6 +85,7 @@ BASE = {
     "filters": "--temperatures 0.5",
     "links": "--trials 1 --steps 1",
     "communities": "--trials 1 --steps 1",
+    "influence": "--trials 1 --nodes 20 --L 1",
 }
 
 

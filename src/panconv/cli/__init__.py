@@ -17,6 +17,7 @@ from panconv.cli import cores as cores  # first of all: what it settles, torch r
 from panconv.cli.claims import claims
 from panconv.cli.filters import filters
 from panconv.cli.grid import grid
+from panconv.cli.influence import influence
 from panconv.cli.operators import operators
 from panconv.cli.report import report
 from panconv.cli.reproduce import reproduce
@@ -36,9 +37,9 @@ app = typer.Typer(
 )
 for command in (
     *(train, grid, reproduce, temperature, thermodynamics, operators),
-    *(zoo, spectrum, filters, links, communities, report, claims, data),
+    *(zoo, spectrum, filters, links, communities, influence, report, claims, data),
 ):
-    app.command(no_args_is_help=command not in (operators, zoo, report, claims, data))(command)
+    app.command(no_args_is_help=command not in (operators, zoo, influence, report, claims, data))(command)
 # The parser's own complaints. Typer may carry its parser inside or import click: either way this name reaches it.
 _UsageError: Any = typer.BadParameter.__bases__[0]
 

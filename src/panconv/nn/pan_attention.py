@@ -1,14 +1,15 @@
-"""`PANAttention`: each node chooses by its own features how far it looks."""
+"""`PANAttention`: each node chooses by its own features how far it looks, and by those of both ends whom it hears."""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
-from torch_geometric.nn.inits import zeros
+from torch_geometric.nn.inits import glorot, zeros
 
 from panconv.base.checks import checked_count, checked_length
 from panconv.compute.features import SparseRows
 from panconv.graph import Adjacency
+from panconv.graph.reading import checked_edges, checked_num_nodes
 from panconv.met.methods import METHODS, checked_method
 from panconv.met.plan import sum_of
 from panconv.nn.linear import Linear
@@ -27,6 +28,17 @@ class PANAttention(OnPaths):
     It is the simplified layer (eq. 10) whose k(n) is no longer the same for all nodes. Each head has an f of its own.
     It starts from fₙ = 1/(L+1), and costs the same products as `PANConv`.
 
+    With a ``rank`` R, fₙ looks at both ends of a path. The receiver's share of the length is multiplied by how well the
+    two agree, a number between 0 and 2:
+
+    .. math:: f_n(\mathbf{x}_i, \mathbf{x}_j) = f_n(\mathbf{x}_i) \Big( 1 + \frac{1}{R} \sum_{r=1}^{R}
+        \tanh(\mathbf{x}_i \mathbf{W} \mathbf{u}_{nr}) \tanh(\mathbf{x}_j \mathbf{W} \mathbf{v}_r) \Big)
+
+    It starts from u = 0, where it is the layer without a rank. As a sum of products it needs no Aⁿ: xW and the R
+    weighted copies of it go through the one recurrence side by side, so a call takes the same products as with rank 0,
+    1 + R times as wide. v does not depend on the length: with one per length the recurrence could not be shared, and
+    L products would become L(L+1)/2. Nothing is lost by it, since R·(L+1) products hold any R per length.
+
     Args:
         in_channels: features of a node.
         out_channels: features of a node afterwards, those of all heads together.
@@ -35,15 +47,20 @@ class PANAttention(OnPaths):
         heads: H, each with out_channels / H of the features.
         paths: which paths are counted, as in `PANConv`.
         bias: whether to add a trained bias.
+        rank: R, how many products of both ends' features fₙ has; 0 for an fₙ of the receiver alone.
 
     Shapes:
         x (N, F) → (N, O). x may be a torch sparse tensor (N, F).
 
-    >>> layer = PANAttention(16, 8, L=3, heads=2)
+    >>> layer = PANAttention(16, 8, L=3, heads=2, rank=4)
     >>> edge_index = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])
     >>> layer(torch.randn(3, 16), edge_index).shape
     torch.Size([3, 8])
     """
+
+    rank: int = 0  # of layers that were saved whole before there was one
+    receiver: nn.Parameter  # (H, O/H, L+1, R): u
+    sender: nn.Parameter  # (H, O/H, R): v
 
     def __init__(
         self,
@@ -54,12 +71,12 @@ class PANAttention(OnPaths):
         heads: int = 1,
         paths: str = "walks",
         bias: bool = True,
+        rank: int = 0,
     ) -> None:
         super().__init__()
         self.in_channels = checked_count(in_channels, "in_channels")
-        self.out_channels, self.heads = checked_count(out_channels, "out_channels"), checked_count(heads, "heads")
-        if out_channels % heads:
-            raise ValueError(f"heads must divide out_channels = {out_channels}, got {heads}")
+        self.out_channels, self.heads = checked_heads(out_channels, heads)
+        self.rank = checked_count(rank, "rank", 0)
         L, method = checked_length(L), checked_method(method)
         if not family_of(paths).counts_steps:
             raise ValueError(
@@ -70,24 +87,44 @@ class PANAttention(OnPaths):
                 f"method {method} divides by Z, which the softmax over lengths replaces: use one without (3 … 6, 8, 9)"
             )
         self.specify(L, method, Fixed(torch.ones(L + 1)), paths)  # all lengths alike: f alone tells them apart
-        self.lin = Linear(in_channels, out_channels)
-        self.att = nn.Parameter(torch.zeros(heads, out_channels // heads, self.L + 1))
+        self.lin, width = Linear(in_channels, out_channels), out_channels // heads
+        self.att = nn.Parameter(torch.zeros(heads, width, self.L + 1))
         self.length_bias = nn.Parameter(torch.zeros(heads, self.L + 1))
         self.bias = nn.Parameter(torch.zeros(out_channels)) if bias else None
+        if self.rank:
+            self.receiver = nn.Parameter(torch.zeros(heads, width, self.L + 1, self.rank))
+            self.sender = nn.Parameter(torch.empty(heads, width, self.rank))
+            glorot(self.sender)
 
     def reset_parameters(self) -> None:
         super().reset_parameters()
         zeros(self.att)
         zeros(self.length_bias)
+        if self.rank:
+            zeros(self.receiver)
+            glorot(self.sender)
 
     def convolve(self, x: Tensor | SparseRows, adj: Adjacency) -> Tensor:
         xW = self._transform(x)
-        f, terms = self._shares(xW), self.met(adj).terms(xW)
-        return sum_of(f[..., n].unsqueeze(-1) * term for n, term in enumerate(terms)).flatten(1).to(xW.dtype)
+        u, v = self._factors(xW)
+        sent = v.unsqueeze(-1) * xW.unsqueeze(2)  # (N, H, 1+R, O/H)
+        received = ((u[:, :, n].unsqueeze(-1) * term).sum(2) for n, term in enumerate(self.met(adj).terms(sent)))
+        return sum_of(received).flatten(1).to(xW.dtype)
 
     def length_weights(self, x: Tensor) -> Tensor:
         """fₙ(xᵢ), the share of each length at each node, (N, heads, L+1)."""
         return self._shares(self._transform(self.lin.checked(x)))
+
+    def pair_weights(self, x: Tensor, edge_index: Tensor) -> Tensor:
+        """fₙ(xᵢ, xⱼ) of the paths of each length between pairs of nodes, joined or not, (E, heads, L+1).
+
+        Args:
+            edge_index: the pairs (2, E), of (source j, target i).
+        """
+        u, v = self._factors(self._transform(self.lin.checked(x)))
+        pairs = checked_edges(edge_index)
+        checked_num_nodes(pairs, x.shape[0])
+        return (u[pairs[1]] * v[pairs[0]].unsqueeze(2)).sum(-1)
 
     def _transform(self, x: Tensor | SparseRows) -> Tensor:
         if len(x.shape) != 2:
@@ -97,6 +134,24 @@ class PANAttention(OnPaths):
     def _shares(self, xW: Tensor) -> Tensor:
         return (torch.einsum("nho,hol->nhl", xW, self.att) + self.length_bias).softmax(-1)
 
+    def _factors(self, xW: Tensor) -> tuple[Tensor, Tensor]:
+        """u (N, H, L+1, 1+R) and v (N, H, 1+R), whose products over the last sum to fₙ(xᵢ, xⱼ)."""
+        shares = self._shares(xW).unsqueeze(-1)
+        v = torch.ones_like(xW[..., :1])
+        if not self.rank:
+            return shares, v
+        agreement = torch.einsum("nho,holr->nhlr", xW, self.receiver).tanh() / self.rank
+        u = torch.cat([shares, shares * agreement], -1)
+        return u, torch.cat([v, torch.einsum("nho,hor->nhr", xW, self.sender).tanh()], -1)
+
     def extra_repr(self) -> str:
         words = f"{self.in_channels}, {self.out_channels}, L={self.L}, method={self.method}, heads={self.heads}"
-        return f"{words}, paths={self.paths!r}"
+        return f"{words}, paths={self.paths!r}" + (f", rank={self.rank}" if self.rank else "")
+
+
+def checked_heads(out_channels: int, heads: int) -> tuple[int, int]:
+    """The width of a layer and its heads, if they divide it."""
+    width, count = checked_count(out_channels, "out_channels"), checked_count(heads, "heads")
+    if width % count:
+        raise ValueError(f"heads must divide out_channels = {width}, got {count}")
+    return width, count

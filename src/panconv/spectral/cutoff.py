@@ -49,11 +49,12 @@ class Cutoff(NamedTuple):
 def cutoff(M: MET) -> Cutoff:
     """A bound on what the cutoff at L leaves out, for weights wₙ = exp(−n^α/T) that go on beyond L.
 
-    Methods 1, 2, 7, 10, 11 divide by Z: the bound is on the tail's share of Zᵢ = Σₙ wₙ D_n(i), summed without end, at the node
-    where it is largest; call it t. The rows of all but method 2 then move by at most 2t in the sum of their absolute
-    values, and the M of method 2 by at most 3t in the spectral norm. The others are bounded by Σ_{n>L} wₙ: methods 3, 4
-    and 8, whose terms have rows of sum 1, in the largest row sum of absolute values; 5, 6 and 9, whose terms have norm
-    1, in the spectral norm. Of these, 3, 4, 5, 8 and 9 attain it on a graph that has edges.
+    Methods 1, 2, 7, 10, 11 divide by Z: the bound is on the tail's share of Zᵢ = Σₙ wₙ D_n(i), summed without end,
+    at the node where it is largest; call it t. The rows of all but method 2 then move by at most 2t in the sum of
+    their absolute values, and the M of method 2 by at most 3t in the spectral norm. The others are bounded by
+    Σ_{n>L} wₙ: methods 3, 4 and 8, whose terms have rows of sum 1, in the largest row sum of absolute values; 5, 6
+    and 9, whose terms have norm 1, in the spectral norm. Of these, 3, 4, 5, 8 and 9 attain it on a graph that has
+    edges.
 
     Args:
         M: walks up to L with `PowerLaw` weights of one temperature, on a graph of weights of at least 0; undirected,
