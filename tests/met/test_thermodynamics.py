@@ -195,3 +195,13 @@ def test_on_a_bipartite_graph_the_parity_of_the_length_stays():
     assert [int(torch.linalg.matrix_rank(M, rtol=1e-9)) for M in (even, odd)] == [2, 2]
     assert float((hot(4, 60) - flat).abs().max()) < 1e-12
     assert float((hot(5, 60) - flat).abs().max()) < 1e-12
+
+
+@given(graphs(min_nodes=1), st.sampled_from([1.0, 2.0]))
+def test_the_hotter_the_further(graph, alpha):
+    """∂⟨n⟩/∂T is the covariance of n and E(n) over T², of two that grow together: the mean path length never falls."""
+    walks = Walks(Adjacency.of(graph.edge_index, None, graph.num_nodes), L=4)
+    lengths = [MET(walks, PowerLaw(4, alpha, T), 1).mean_path_length for T in (0.2, 0.7, 2.0, 9.0)]
+    assert all(bool((cold <= hot + 1e-9).all()) for cold, hot in pairwise(lengths))
+    reached = walks.counts().value[1:].any(0)
+    assert bool((lengths[0] < lengths[-1])[reached].all())

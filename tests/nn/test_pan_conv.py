@@ -9,7 +9,7 @@ import torch
 from graphs import COMPILERS, TRIANGLE_AND_TAIL, dense_met, graphs
 from hypothesis import given
 from torch_geometric.data import Batch, Data
-from torch_geometric.nn import GCNConv, Sequential
+from torch_geometric.nn import GCNConv, Sequential, SGConv
 
 from panconv import MET, METHODS, Adjacency, EffectiveWalks, PANConv, PowerLaw, Walks
 from panconv.testing import assert_equivariant, assert_gradients, close
@@ -382,3 +382,17 @@ def test_paths_by_a_function():
     assert conv(torch.randn(4, 5), TRIANGLE_AND_TAIL, torch.rand(8) + 0.5).shape == (4, 3)
     with pytest.raises(ValueError, match="use method 1 or 2"):
         PANConv(5, 3, L=2, method=5, paths=partial(EffectiveWalks, width=0.1))
+
+
+def test_special_cases():
+    """GCN, SGC and an MLP are method 5 with other fixed k(n), on a graph whose edges PyG and we read alike."""
+    edges = torch.tensor([[0, 1, 1, 2, 2, 3, 0, 4], [1, 0, 2, 1, 3, 2, 4, 0]])
+    x = torch.randn(5, 6, dtype=torch.float64)
+    peers = (GCNConv(6, 3), SGConv(6, 3, K=3), torch.nn.Linear(6, 3))
+    for k, peer in zip(([0.0, 1.0], [0.0, 0.0, 0.0, 1.0], [1.0]), peers, strict=True):
+        conv, inner = PANConv(6, 3, L=len(k) - 1, method=5, weights=k).double(), peer.double()
+        W, b = (p for p in sorted(inner.parameters(), key=lambda p: -p.dim()))
+        with torch.no_grad():
+            conv.lin.weight.copy_(W.T)
+            conv.bias.copy_(torch.nn.init.normal_(b))
+        close(conv(x, edges), peer(x) if isinstance(peer, torch.nn.Linear) else peer(x, edges))

@@ -131,3 +131,13 @@ def test_long_walks_on_a_signed_graph_keep_what_the_signs_leave():
         exact = torch.tensor([float(Fraction(d, b)) for d, b in zip(D, B, strict=True)], dtype=torch.float64)
         close(counts.ratio[n], exact)
         D, B = ([sum(f(a) * v for a, v in zip(row, old, strict=True)) for row in A] for f, old in ((int, D), (abs, B)))
+
+
+@given(graphs())
+def test_a_second_step_leads_back(graph):
+    """(A²)ᵢᵢ = Σⱼ AᵢⱼAⱼᵢ, on an undirected graph without weights the degree: self-loops in higher powers come by
+    themselves, as the paper says of GCN's trick."""
+    A = (graph.dense() + graph.dense().T != 0).double()
+    walks = Walks(Adjacency.from_edge_index(A.nonzero().T, None, len(A)), L=2)
+    _, _, second = walks.terms(torch.eye(len(A), dtype=torch.float64))
+    close(torch.diagonal(second), A.sum(1))

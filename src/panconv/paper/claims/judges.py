@@ -240,3 +240,20 @@ def moderate_length(evidence: Evidence) -> Judged:
             f"L = {longest} {mean(of[longest]):.1f} ({paired(of[best], of[longest])})"
         )
     return Judged(by_graph(words), verdict(right))
+
+
+def length_depends_on_the_graph(evidence: Evidence) -> Judged:
+    best = {}
+    for name in GRAPHS:
+        of = {L: validated(evidence.trials(further.length_tasks(name, L, 1))) for L in further.LENGTHS}
+        best[name] = max(of, key=lambda L: of[L])
+    words = by_graph({name: f"L = {L}" for name, L in best.items()})
+    return Judged(words, CAME_OUT if len(set(best.values())) > 1 else NOT)
+
+
+def efficiency(evidence: Evidence) -> Judged:
+    """How long ten trials took, one beside the other."""
+    seconds = {name: sum(run.seconds for run in _pan(evidence, name)) for name in GRAPHS}
+    devices = {run.device for name in GRAPHS for run in _pan(evidence, name)}
+    words = by_graph({name: f"{each:.1f} s" for name, each in seconds.items()})
+    return Judged(f"ten trials of PAN: {words} ({', '.join(sorted(devices))})", OPEN)

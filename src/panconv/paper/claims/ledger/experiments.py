@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from panconv.paper.claims import judges, others
+from panconv.paper.claims import judges, others, studies
 from panconv.paper.claims.claim import Claim, by_test
 
 SECTION = "Section 4: experiments"
@@ -104,5 +104,47 @@ CLAIMS: list[Claim] = [
         "every method takes every family of paths",
         "tests/paths/test_formed.py::test_every_method_takes_them",
         by_test("equal to an enumeration"),
+    ),
+    Claim(
+        SECTION,
+        "GRW may underestimate the contribution of the “influencer” … diluted as a result of the large degree it has",
+        "at the same receivers a hub counts for less than ordinary nodes, by D⁻¹A, which the paper names",
+        "panconv influence --paths shortest",
+        studies.generic_walk_dilutes("D⁻¹A"),
+    ),
+    Claim(
+        SECTION,
+        "the same for walkers who leave the hub",
+        "the same, by AD⁻¹",
+        "panconv influence --paths shortest",
+        studies.generic_walk_dilutes("AD⁻¹"),
+    ),
+    Claim(
+        SECTION,
+        "the same for the symmetric form",
+        "the same, by D^−½AD^−½",
+        "panconv influence --paths shortest",
+        studies.generic_walk_dilutes("D^−½AD^−½"),
+    ),
+    Claim(
+        SECTION,
+        "information transmitted in a path from the sender to the receiver is not affected by the degree of the sender",
+        "the weight of the paths from a node to those who heard it before stays as it is, when 300 others hear it too",
+        "panconv influence --paths shortest",
+        studies.followers_change("Σ wₙG(n)"),
+    ),
+    Claim(
+        SECTION,
+        "the same, read as the entry of M, which divides by Zᵢ",
+        "the same, by M of method 1",
+        "panconv influence --paths shortest",
+        studies.followers_change("M₁"),
+    ),
+    Claim(
+        SECTION,
+        "our method achieves state-of-the-art performance very efficiently (Section 5)",
+        "no rule: the paper states no time and no cost; ours are in docs/speed.md",
+        "panconv reproduce table2",
+        judges.efficiency,
     ),
 ]

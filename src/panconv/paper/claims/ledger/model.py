@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from panconv.paper.claims import judges
+from panconv.paper.claims import judges, studies
 from panconv.paper.claims.claim import Claim, by_test
 
 SECTION = "Section 2: the model"
@@ -93,7 +93,7 @@ CLAIMS: list[Claim] = [
         SECTION,
         "this simplified model can only be equal to (9) when the graph is regular",
         "equal on regular graphs; on others no k(n) makes it so",
-        "tests/paths/test_formed.py::test_simplified_and_full_layer_agree_on_regular_graphs_alone",
+        "tests/met/test_operator.py::test_eq_10_is_eq_9_on_regular_graphs_alone",
         by_test("exact"),
     ),
     Claim(
@@ -102,5 +102,57 @@ CLAIMS: list[Claim] = [
         "on the square lattice shortest and self-avoiding paths agree for L = 2 and differ for L = 3",
         "tests/paths/test_formed.py::test_on_a_square_lattice_they_agree_for_two_steps_and_not_for_three",
         by_test("exact"),
+    ),
+    Claim(
+        SECTION,
+        "low temperature corresponds to a low-pass filter, while high temperature corresponds to a high-pass one",
+        "read as frequencies: the gain of the normalised Laplacian's eigenvectors is highest at the low end when "
+        "cold, at the high end when hot",
+        "panconv filters cora",
+        studies.passes_by_frequency,
+    ),
+    Claim(
+        SECTION,
+        "the same, read as path lengths, the energy levels of eq. 2",
+        "cold, most of the shares k(n; i) are at n = 0; hot, at n = L",
+        "panconv filters cora",
+        studies.passes_by_length,
+    ),
+    Claim(
+        SECTION,
+        "It would be valid to apply a cutoff as long as E(n) ≫ nT ln λ₁ for large n",
+        "for E(n) = n^α the tail beyond L is bounded from λ₁ where it converges, and refused where it does not; "
+        "held against long sums",
+        "tests/spectral/test_cutoff.py::test_the_tail_lies_between_the_bounds_and_they_between_a_known_factor",
+        by_test("the bound holds; panconv thermodynamics prints it. With E(n) = n it converges below T = 1/ln λ₁"),
+    ),
+    Claim(
+        SECTION,
+        "k(n; i) [need not] be a decreasing function, since g(i, j; n) grows exponentially in general",
+        "hot, the shares grow with n",
+        "panconv filters cora",
+        studies.passes_by_length,
+    ),
+    Claim(
+        SECTION,
+        "an analog can be drawn between the model (10) and traditional CNNs (Figure 1)",
+        "on a torus method 3 equals conv2d with a kernel written out, for three kinds of path",
+        "tests/paper/figures/test_lattice.py::test_on_a_torus_the_layer_is_a_convolution_of_images",
+        by_test("equal to rounding"),
+    ),
+    Claim(
+        SECTION,
+        "it realizes maximal entropy under the microcanonical ensemble",
+        "by enumeration: no other weights of the single paths have more entropy at the same mean energy",
+        ""
+        "tests/met/test_thermodynamics.py::test_no_other_weights_of_the_paths_have_more_entropy_at_the_same_mean_energy",
+        by_test("of 80 random distributions none"),
+    ),
+    Claim(
+        SECTION,
+        "one can still associate the filter elements (i.e., k(n)) with the neighbors by the scalar quantity “distance”",
+        "the filter of a node in a lattice, read off the operator, sums to Σ k(n) and is the same at every node",
+        "tests/paper/figures/test_lattice.py::test_a_filter_sums_to_the_sum_of_k",
+        by_test("equal to rounding"),
     ),
 ]
