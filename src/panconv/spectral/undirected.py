@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
-
 import torch
 from torch import Tensor
 
 from panconv.base.checks import checked_dtype, checked_operand
 from panconv.graph import Adjacency
-
-Self = TypeVar("Self", bound="OnUndirected")
 
 
 class OnUndirected:
@@ -34,7 +30,7 @@ class OnUndirected:
         return self.adj.components
 
     @property
-    def T(self: Self) -> Self:
+    def T(self) -> OnUndirected:
         """Itself: the operator is symmetric."""
         return self
 
