@@ -48,14 +48,10 @@ class FormedPaths(PathFamily):
 
     def __init__(self, adj: Adjacency, L: int, memory_limit: int | None = None) -> None:
         self.adj = Adjacency.of(adj)
-        self.L = checked_length(L)
+        self.L, self.num_nodes = checked_length(L), self.adj.num_nodes
         if memory_limit is not None:
             checked_count(memory_limit, "memory_limit", most=None)
         self.memory_limit = memory_limit
-
-    @property
-    def num_nodes(self) -> int:
-        return self.adj.num_nodes
 
     def on(self, base: str) -> FormedPaths:
         """The same paths, their weights multiplied along another base: A, A+I, Â …"""

@@ -91,8 +91,7 @@ class Levels:
 
     def matrices(self, dtype: torch.dtype) -> Iterator[Tensor]:
         N, device = self.num_nodes, self.adj.device
-        empty = torch.sparse_coo_tensor(torch.zeros(2, 0, dtype=torch.long), torch.zeros(0, dtype=dtype), (N, N))
-        empty = empty.coalesce().to(device)
+        empty = torch.zeros(N, N, dtype=dtype, device=device, layout=torch.sparse_coo)
         total = [empty] * len(self.lengths)
         Y = [identity(N, dtype, device)]
         total[int(self._levels[0])] = Y[0]

@@ -14,15 +14,9 @@ class OnUndirected:
 
     is_symmetric = True
     dtype = torch.float64  # of degrees and Perron vectors
-    adj: Adjacency
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.adj.num_nodes, self.adj.num_nodes
-
-    @property
-    def device(self) -> torch.device:
-        return self.adj.device
+    def __init__(self, adj: Adjacency) -> None:
+        self.adj, self.shape, self.device = adj, (adj.num_nodes, adj.num_nodes), adj.device
 
     @property
     def components(self) -> Tensor:
