@@ -90,10 +90,8 @@ def assert_equivariant(
     atol: float = 1e-5,
 ) -> None:
     """Renumbering the nodes renumbers the layer's output, and the order of the edges does not matter."""
-    N = x.size(0)
-    node = torch.randperm(N, device=x.device)  # new number → old number
-    new = torch.empty_like(node)
-    new[node] = torch.arange(N, device=x.device)
+    node = torch.randperm(x.size(0), device=x.device)  # new number → old number
+    new = node.argsort()
     edge = torch.randperm(edge_index.size(1), device=x.device)
     moved = copy.deepcopy(layer)(x[node], new[edge_index][:, edge], None if edge_weight is None else edge_weight[edge])
     torch.testing.assert_close(moved, layer(x, edge_index, edge_weight)[node], rtol=rtol, atol=atol)

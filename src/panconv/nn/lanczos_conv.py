@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
+from torch_geometric.nn.inits import reset
 
 from panconv.base.checks import as_integer, checked_count, checked_seed, shown
 from panconv.base.random import keys, uniform
@@ -89,9 +90,7 @@ class LanczosConv(OnPaths):
 
     def reset_parameters(self) -> None:
         super().reset_parameters()
-        for part in self.filter.modules():
-            if isinstance(part, nn.Linear):
-                part.reset_parameters()
+        reset(self.filter)
 
     def convolve(self, x: Tensor | SparseRows, adj: Adjacency) -> Tensor:
         M = self.met(adj).similar()[0]
@@ -105,14 +104,15 @@ class LanczosConv(OnPaths):
 
     def ritz(self, M: MET, adj: Adjacency) -> Ritz:
         """The Ritz pairs of M in float64, kept with the graph where the path weights are fixed."""
-        if any(p.requires_grad for p in self.weights.parameters()):
-            return self._ritz(M, adj)
-        key = ("ritz", self.steps, self.seed, self.L, self.method, self.paths, json.dumps(self.weights.spec()))
-        return adj.cached(key, lambda: self._ritz(M, adj))
 
-    def _ritz(self, M: MET, adj: Adjacency) -> Ritz:
-        key = keys(torch.tensor(self.seed, device=adj.device))
-        return ritz(M, uniform(key, (adj.num_nodes,)).double() - 0.5, min(self.steps, adj.num_nodes))
+        def find() -> Ritz:
+            start = uniform(keys(torch.tensor(self.seed, device=adj.device)), (adj.num_nodes,)).double() - 0.5
+            return ritz(M, start, min(self.steps, adj.num_nodes))
+
+        if any(p.requires_grad for p in self.weights.parameters()):
+            return find()
+        key = ("ritz", self.steps, self.seed, self.L, self.method, self.paths, json.dumps(self.weights.spec()))
+        return adj.cached(key, find)
 
     def _near(self, M: MET, parts: dict[int, Tensor]) -> Tensor:
         """Σₛ Mˢ Yₛ by Horner's scheme."""

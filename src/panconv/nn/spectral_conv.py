@@ -6,6 +6,7 @@ import json
 
 import torch
 from torch import Tensor, nn
+from torch_geometric.utils import scatter
 
 from panconv.base.checks import checked_count, checked_length, shown
 from panconv.compute.features import SparseRows
@@ -107,9 +108,7 @@ class SpectralConv(OnPaths):
         """g at the eigenvalues, (k, O)."""
         if self.filter == "free":
             own = states.group[: self.k]
-            mean = self.theta.new_zeros(states.values.numel(), self.theta.size(1))
-            count = torch.bincount(own, minlength=len(mean)).clamp(min=1).unsqueeze(1)
-            return (mean.index_add(0, own, self.theta[: own.numel()]) / count)[states.group]
+            return scatter(self.theta[: own.numel()], own, dim_size=len(states.values), reduce="mean")[states.group]
         return chebyshev(states.values, self.degree).to(self.theta.dtype) @ self.theta
 
     def extra_repr(self) -> str:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from functools import reduce
 from itertools import islice, pairwise
-from typing import TypeVar
 
 import torch
 from torch import Tensor
@@ -32,7 +32,6 @@ _SHARE_OF_MEMORY = 0.75
 
 # Row (from 0 in its block), column, value; of a graph with negative weights (…, 2): the value, and without its signs.
 Entries = tuple[Tensor, Tensor, Tensor]
-Self = TypeVar("Self", bound="FormedPaths")
 
 
 class FormedPaths(PathFamily):
@@ -49,16 +48,12 @@ class FormedPaths(PathFamily):
 
     def __init__(self, adj: Adjacency, L: int, memory_limit: int | None = None) -> None:
         self.adj = Adjacency.of(adj)
-        self.L = checked_length(L)
+        self.L, self.num_nodes = checked_length(L), self.adj.num_nodes
         if memory_limit is not None:
             checked_count(memory_limit, "memory_limit", most=None)
         self.memory_limit = memory_limit
 
-    @property
-    def num_nodes(self) -> int:
-        return self.adj.num_nodes
-
-    def on(self: Self, base: str) -> Self:
+    def on(self, base: str) -> FormedPaths:
         """The same paths, their weights multiplied along another base: A, A+I, Â …"""
         return type(self)(self.adj.base(base), self.L, self.memory_limit)
 
@@ -142,17 +137,15 @@ class FormedPaths(PathFamily):
         signs = 8 if self.adj.is_signed else 0  # the same value without its sign
         each = (_BYTES_PER_ENTRY + signs) * (1 if self.adj.is_symmetric else 2)
         at_once = max(min(_BLOCK, float(walks.sum())), float(walks.max())) if N else 0.0
-        block = at_once * (_BYTES_PER_EXTENSION + 2 * signs + (0 if self.merges else 8 * self.L))
-        if block <= limit:
+        needed = at_once * (_BYTES_PER_EXTENSION + 2 * signs + (0 if self.merges else 8 * self.L))
+        if needed <= limit and N:
             spread = torch.linspace(0, N - 1, min(N, _SAMPLE), device=self.adj.device).long().unique()
             sizes = torch.zeros(len(spread), dtype=torch.float64, device=self.adj.device)
             for start, end in _blocks(walks[spread]) if N * N * self.L * each > limit else ():
                 for row, _, _ in islice(self.grow(edges, spread[start:end]), self.L):
                     sizes += torch.bincount(row + start, minlength=len(spread))
             error = float(sizes.std()) / math.sqrt(len(spread)) if len(spread) > 1 else 0.0
-            needed = N * (float(sizes.mean()) + 2 * error) * each + block if N else 0.0
-        else:
-            needed = block
+            needed += N * (float(sizes.mean()) + 2 * error) * each
         if needed > limit:
             raise ValueError(
                 f"{self.name} paths up to L = {self.L} on {N:,} nodes would take about {needed / 2**30:.1f} GiB, more "
@@ -177,14 +170,8 @@ class FormedTerms:
         return x if n == 0 else spmm(*self.G[n - 1].operands(x.dtype), x)
 
     def adjoint(self, v: Sequence[Tensor | None]) -> Tensor:
-        total = v[0]
-        for n, term in enumerate(v[1:]):
-            if term is not None:
-                a, a_t = self.G[n].operands(term.dtype)
-                back = spmm(a_t, a, term)
-                total = back if total is None else total + back
-        assert total is not None
-        return total
+        sent = ((n, term) for n, term in enumerate(v) if term is not None)
+        return reduce(torch.add, (spmm(*self.G[n - 1].operands(y.dtype)[::-1], y) if n else y for n, y in sent))
 
     def matrices(self, dtype: torch.dtype) -> Iterator[Tensor]:
         yield identity(self.num_nodes, dtype, self.adj.device)
@@ -237,7 +224,7 @@ def _most_at_once(edges: CSR, L: int, merges: bool) -> Tensor:
     N, row = edges.crow.numel() - 1, edges.row()
     key, back = row * N + edges.col, edges.col * N + row
     at = torch.searchsorted(key, back).clamp(max=max(len(key) - 1, 0))
-    turns = key[at] == back if len(key) else torch.zeros_like(key, dtype=torch.bool)  # whether the way back exists
+    turns = key[at] == back  # whether the way back exists
     first = torch.ones(len(key), dtype=torch.float64, device=key.device)  # walks that begin with an edge
     most = torch.zeros(N, dtype=torch.float64, device=key.device)
     for _ in range(L):

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from panconv.graph import Adjacency
-from panconv.paths.family import Counts, Terms, align, counts_of, identity
+from panconv.paths.family import Counts, align, counts_of, identity
 
 _MOST_LEVELS = 2048
 _ROUNDING = 4 * torch.finfo(torch.float64).eps  # lengths that differ by less than this share per step are the same
@@ -91,8 +91,7 @@ class Levels:
 
     def matrices(self, dtype: torch.dtype) -> Iterator[Tensor]:
         N, device = self.num_nodes, self.adj.device
-        empty = torch.sparse_coo_tensor(torch.zeros(2, 0, dtype=torch.long), torch.zeros(0, dtype=dtype), (N, N))
-        empty = empty.coalesce().to(device)
+        empty = torch.zeros(N, N, dtype=dtype, device=device, layout=torch.sparse_coo)
         total = [empty] * len(self.lengths)
         Y = [identity(N, dtype, device)]
         total[int(self._levels[0])] = Y[0]
@@ -112,36 +111,31 @@ class Levels:
     def counts(self) -> Counts:
         return self._counts
 
-    def scaled(self) -> Terms:
+    def scaled(self) -> Levels:
         return _ScaledLevels(self)
 
 
-class _ScaledLevels:
+class _ScaledLevels(Levels):
     """The twin 2^−exponent G(l), counted in float64, for counts that float32 does not hold."""
 
-    steps = None
-
     def __init__(self, levels: Levels) -> None:
-        self.adj, self.num_nodes, self._of = levels.adj, levels.num_nodes, levels
+        self.__dict__.update(levels.__dict__)
         exponent = levels.counts().frexp().exponent
         assert exponent is not None
         self._inverse = torch.exp2(-exponent)  # (K, N)
 
     def terms(self, x: Tensor) -> Iterator[Tensor]:
-        scaled = zip(self._inverse, self._of.terms(x.double()), strict=True)
+        scaled = zip(self._inverse, super().terms(x.double()), strict=True)
         return ((align(d, term) * term).to(x.dtype) for d, term in scaled)
-
-    def term(self, n: int, x: Tensor) -> Tensor:
-        return list(self.terms(x))[n]
 
     def adjoint(self, v: Sequence[Tensor | None]) -> Tensor:
         like = v[-1]
         assert like is not None
         scaled = [None if term is None else align(d, term) * term for d, term in zip(self._inverse, v, strict=False)]
-        return self._of.adjoint(scaled).to(like.dtype)
+        return super().adjoint(scaled).to(like.dtype)
 
     def matrices(self, dtype: torch.dtype) -> Iterator[Tensor]:
-        for d, matrix in zip(self._inverse, self._of.matrices(torch.float64), strict=True):
+        for d, matrix in zip(self._inverse, super().matrices(torch.float64), strict=True):
             value = (matrix.values() * d[matrix.indices()[0]]).to(dtype)
             yield torch.sparse_coo_tensor(matrix.indices(), value, matrix.shape, is_coalesced=True)
 

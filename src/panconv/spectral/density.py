@@ -61,10 +61,8 @@ def density(
         for first in range(0, starts, _SIDE_BY_SIDE):
             trial = torch.arange(first, min(first + _SIDE_BY_SIDE, starts), device=device)
             signs = uniform(keys(trial, seed), (N,)).T.double().round() * 2 - 1  # (N, B)
-            found = lanczos(M, signs, steps)
-            T = found.tridiagonal()
-            # Beyond an exhausted space T is 0, which the first coordinate, and so the weight, knows nothing of.
-            theta, B = torch.linalg.eigh(T)
+            # Beyond an exhausted space it is 0, which the first coordinate, and so the weight, knows nothing of.
+            theta, B = torch.linalg.eigh(lanczos(M, signs, steps).tridiagonal())
             values.append(theta.flatten())
             weights.append((B[:, 0] ** 2).flatten())
             if callback is not None:

@@ -184,14 +184,18 @@ def _arpack(product: Any, n: int, k: int, start: np.ndarray, symmetric: bool) ->
     reason = ""
     for turn in range(_STARTS):
         try:
-            values, vectors = solver(operator, k, which=which, v0=np.roll(start, 7 * turn), maxiter=_RESTARTS)
-            return _in_falling_order(values, vectors, k)
+            return solver(operator, k, which=which, v0=np.roll(start, 7 * turn), maxiter=_RESTARTS)
         except sla.ArpackNoConvergence as error:  # noqa: PERF203 (another start would not do better)
             reason = str(error).splitlines()[0]
             break
         except sla.ArpackError as error:
             reason = str(error).splitlines()[0]
-    values, vectors = _dense(product, n, k, symmetric, reason)
+    if n > _DENSE:
+        raise ValueError(
+            f"the {k} leading eigenpairs of a component of {n} nodes did not come out ({reason}): ask for fewer"
+        )
+    columns = np.stack([product(column) for column in np.eye(n)], axis=1)
+    values, vectors = np.linalg.eigh((columns + columns.T.conj()) / 2) if symmetric else np.linalg.eig(columns)
     return _in_falling_order(values, vectors, k)
 
 
@@ -199,15 +203,6 @@ def _in_falling_order(values: np.ndarray, vectors: np.ndarray, k: int) -> tuple[
     """The k of largest real part, that first."""
     order = np.argsort(-values.real, kind="stable")[:k]
     return values[order].copy(), vectors[:, order].copy()
-
-
-def _dense(product: Any, n: int, k: int, symmetric: bool, reason: str) -> tuple[np.ndarray, np.ndarray]:
-    if n > _DENSE:
-        raise ValueError(
-            f"the {k} leading eigenpairs of a component of {n} nodes did not come out ({reason}): ask for fewer"
-        )
-    columns = np.stack([product(column) for column in np.eye(n)], axis=1)
-    return np.linalg.eigh((columns + columns.T.conj()) / 2) if symmetric else np.linalg.eig(columns)
 
 
 def _with_missed(
@@ -244,7 +239,7 @@ def _with_missed(
     states = Q @ inner
     off = max(np.linalg.norm(product(v) - value * v) for value, v in zip(found, states.T, strict=True))
     # Where eigenvectors fall together, as they may on a directed graph, an orthogonal basis of them is rounding.
-    return (found, states) if symmetric or off <= 1e-8 * span else _in_falling_order(first, vectors, k)
+    return (found, states) if symmetric or off <= 1e-8 * span else (first, vectors)
 
 
 def _by_real_part(values: Tensor) -> Tensor:

@@ -29,7 +29,7 @@ class HighTemperature(OnUndirected):
     """
 
     def __init__(self, adj: Any) -> None:
-        self.adj = Adjacency.of(adj)
+        super().__init__(Adjacency.of(adj))
         self.vector = perron(self.adj).vector  # (N,) float64
 
     def _product(self, x: Tensor) -> Tensor:

@@ -60,53 +60,38 @@ def lanczos(M: Operator | Tensor, x: Tensor, steps: int) -> Lanczos:
     if count is None or not 1 <= count <= N:
         raise ValueError(f"steps must be an integer from 1 to the number of nodes, {N}, got {shown(steps)}")
     start = x.unsqueeze(1) if x.dim() == 1 else x
-    basis, alphas, betas = _Basis(count), [], []
+    alphas, betas = [], []
+    # The vectors found so far, as rows (B, j, N): written in place where no derivative or batch may be asked for.
+    in_place = not torch.is_grad_enabled() and not is_transforming()
+    room = start.new_empty(start.size(1), count if in_place else 0, N)
+    rows = room[:, :0]
     q, _ = _normalize(start.T, torch.zeros_like(start[0]))  # (B, N)
     scale = torch.zeros_like(start[0])
     for step in range(count):
-        basis.append(q)
+        if in_place:
+            room[:, step] = q
+        rows = room[:, : step + 1] if in_place else torch.cat([rows, q.unsqueeze(1)], 1)
         w = (M @ q.T.reshape(x.shape)).reshape(start.shape).T
         scale = torch.maximum(scale, _normalize(w.detach(), torch.zeros_like(scale))[1])
         alphas.append((q * w).sum(1))
         if step + 1 < count:
-            q, beta = _normalize(basis.orthogonal(basis.orthogonal(w)), 1e3 * torch.finfo(x.dtype).eps * scale)
+            q, beta = _normalize(_orthogonal(_orthogonal(w, rows), rows), 1e3 * torch.finfo(x.dtype).eps * scale)
             betas.append(beta)
-    Q = basis.rows().permute(2, 1, 0).reshape(N, count, *x.shape[1:])
+    Q = rows.permute(2, 1, 0).reshape(N, count, *x.shape[1:])
     alpha, beta = torch.stack(alphas), torch.stack(betas) if betas else x.new_zeros(0, start.size(1))
     return Lanczos(alpha.reshape(count, *x.shape[1:]), beta.reshape(count - 1, *x.shape[1:]), Q)
 
 
-class _Basis:
-    """The vectors found so far, as rows (B, j, N): appended in place where no derivative or batch may be asked for."""
-
-    def __init__(self, count: int) -> None:
-        self._count, self._size = count, 0
-        self._rows: Tensor | None = None
-
-    def append(self, q: Tensor) -> None:  # (B, N)
-        new = q.unsqueeze(1)
-        if torch.is_grad_enabled() or is_transforming():
-            self._rows = new if self._rows is None else torch.cat([self._rows, new], 1)
-        else:
-            if self._rows is None:
-                self._rows = q.new_empty(q.size(0), self._count, q.size(1))
-            self._rows[:, self._size] = q
-        self._size += 1
-
-    def rows(self) -> Tensor:
-        assert self._rows is not None
-        return self._rows[:, : self._size]
-
-    def orthogonal(self, w: Tensor) -> Tensor:
-        """w − Q Qᵀw for each of the B."""
-        overlap = self.rows() @ w.unsqueeze(2)  # (B, j, 1)
-        return w - (overlap.mT @ self.rows()).squeeze(1)
+def _orthogonal(w: Tensor, rows: Tensor) -> Tensor:
+    """w − Q Qᵀw for each of the B, of w (B, N) and the rows of Qᵀ (B, j, N)."""
+    overlap = rows @ w.unsqueeze(2)  # (B, j, 1)
+    return w - (overlap.mT @ rows).squeeze(1)
 
 
 def _check_start(x: Tensor, N: int) -> None:
     if x.dim() not in (1, 2) or x.size(0) != N:
         raise ValueError(f"x must be (N,) or (N, B) with N = {N}, a start per column, got shape {tuple(x.shape)}")
-    if N and may_look() and not is_transforming() and not bool(((x != 0).any(0) & x.isfinite().all(0)).all()):
+    if N and may_look() and not bool(((x != 0).any(0) & x.isfinite().all(0)).all()):
         raise ValueError("x must be finite and not 0 throughout: no space grows from such a start")
 
 

@@ -27,8 +27,8 @@ class Laplacian(OnUndirected):
     """
 
     def __init__(self, adj: Any, complement: bool = False) -> None:
-        self.adj, self.complement = checked_undirected(adj), complement
-        self._lone = self.adj.row_sums() == 0
+        super().__init__(checked_undirected(adj))
+        self.complement, self._lone = complement, self.adj.row_sums() == 0
 
     def _product(self, x: Tensor) -> Tensor:
         walked = spmm(*self.adj.base("D^−½AD^−½").operands(x.dtype), x) + x * align(self._lone, x)

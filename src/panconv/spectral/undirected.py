@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
-
 import torch
 from torch import Tensor
 
 from panconv.base.checks import checked_dtype, checked_operand
 from panconv.graph import Adjacency
-
-Self = TypeVar("Self", bound="OnUndirected")
 
 
 class OnUndirected:
@@ -18,15 +14,9 @@ class OnUndirected:
 
     is_symmetric = True
     dtype = torch.float64  # of degrees and Perron vectors
-    adj: Adjacency
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.adj.num_nodes, self.adj.num_nodes
-
-    @property
-    def device(self) -> torch.device:
-        return self.adj.device
+    def __init__(self, adj: Adjacency) -> None:
+        self.adj, self.shape, self.device = adj, (adj.num_nodes, adj.num_nodes), adj.device
 
     @property
     def components(self) -> Tensor:
@@ -34,7 +24,7 @@ class OnUndirected:
         return self.adj.components
 
     @property
-    def T(self: Self) -> Self:
+    def T(self) -> OnUndirected:
         """Itself: the operator is symmetric."""
         return self
 

@@ -151,9 +151,7 @@ def _component_labels(adj: Adjacency) -> tuple[Tensor, Tensor]:
         raise ValueError("the graph has no nodes: there are no communities to find")
     component = adj.components
     size = torch.bincount(component)
-    place = torch.empty_like(size)
-    place[torch.argsort(size, descending=True, stable=True)] = torch.arange(size.numel(), device=adj.device)
-    label = place[component]
+    label = torch.argsort(size, descending=True, stable=True).argsort()[component]
     return label, (label == 0).nonzero().squeeze(1)
 
 

@@ -11,10 +11,7 @@ from torch import Tensor
 from panconv.base.checks import INTEGERS, check_real, check_values, checked_count, shown
 from panconv.compute.spmm import spmm
 from panconv.graph import Adjacency
-from panconv.tasks.link_splits import LinkSplit, split_links
 from panconv.walkers.walk import walk_named
-
-__all__ = ["LinkSplit", "auc", "common_neighbours", "link_scores", "split_links", "walk_scores"]
 
 _BLOCK = 2**18  # numbers at a time, 2 MiB: they stay in a processor's cache; a GPU wants more, to be busy
 
@@ -98,15 +95,13 @@ def _power_entries(matrix: Adjacency, pairs: Tensor, steps: int) -> Tensor:
     order = torch.argsort(place, stable=True)
     numbers = 256 * _BLOCK if matrix.device.type == "cuda" else _BLOCK
     at_once = max(numbers // max(matrix.num_nodes, 1), 1)
-    for begin in range(0, rows.numel(), at_once):
-        end = min(begin + at_once, rows.numel())
-        low, high = torch.searchsorted(place[order], torch.tensor([begin, end], device=place.device)).tolist()
-        pair = order[low:high]
-        x = m.value.new_zeros(matrix.num_nodes, end - begin)  # column c: row i = rows[begin + c] of Mᵗ
-        x[rows[begin:end], torch.arange(end - begin, device=x.device)] = 1
+    pairs_of = order.split(torch.bincount(place // at_once).tolist())
+    for block, pair in zip(rows.split(at_once), pairs_of, strict=False):
+        x = m.value.new_zeros(matrix.num_nodes, len(block))  # column c: row i = block[c] of Mᵗ
+        x[block, torch.arange(len(block), device=x.device)] = 1
         for t in range(steps):
             x = spmm(m_t, m, x)
-            entries[t, pair] = x[pairs[1, pair], place[pair] - begin]
+            entries[t, pair] = x[pairs[1, pair], place[pair] % at_once]
     return entries
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -89,13 +90,10 @@ def _distinct(count: int, bound: int, key: Tensor) -> Tensor:
     drawn = torch.empty(0, dtype=torch.long, device=key.device)
     for round_ in range(64):
         drawn = torch.cat([drawn, _wide_words(2 * count, key, round_) % bound])
-        value, inverse = torch.unique(drawn, return_inverse=True)
-        if value.numel() >= count:
+        first = np.sort(np.unique(drawn.cpu().numpy(), return_index=True)[1])
+        if len(first) >= count:
             break
-    first = torch.full_like(value, drawn.numel()).scatter_reduce(
-        0, inverse, torch.arange(drawn.numel(), device=key.device), "amin"
-    )
-    return drawn[first.sort().values[:count]]
+    return drawn[torch.from_numpy(first[:count]).to(drawn.device)]
 
 
 def _wide_words(count: int, key: Tensor, *stream: int) -> Tensor:

@@ -13,7 +13,8 @@ from panconv.graph import Adjacency
 from panconv.paper.figures.palette import GREY, WALKS
 from panconv.paper.figures.style import SMALL, canvas, ruled, save
 from panconv.records.ranking import std
-from panconv.tasks.link_prediction import auc, common_neighbours, split_links, walk_scores
+from panconv.tasks.link_prediction import auc, common_neighbours, walk_scores
+from panconv.tasks.link_splits import split_links
 from panconv.walkers import KINDS
 
 # A curve per name: the AUC for t = 1, 2, …; common neighbours have one value alone.
