@@ -5,16 +5,32 @@ from pathlib import Path
 
 import pytest
 
+from panconv.paper.claims.claim import Evidence
+
 TOOLS = Path(__file__).parents[1] / "tools"
+
+
+def tool(name):
+    spec = importlib.util.spec_from_file_location(name, TOOLS / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 @pytest.fixture(scope="module")
 def zoo_tables():
-    spec = importlib.util.spec_from_file_location("zoo_tables", TOOLS / "zoo_tables.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = tool("zoo_tables")
     module.share = lambda *_: 0.0  # of |M|, whose computation takes a while
     return module
+
+
+def test_the_page_of_the_paper_has_the_ledger_of_the_records(monkeypatch):
+    monkeypatch.syspath_prepend(TOOLS)
+    ledger = tool("paper_ledger")
+    page = ledger.PAGE.read_text()
+    parts = ledger.tables(Evidence.of(ledger.DOCS / "results"))
+    assert all(f"<!-- {name}: begin -->" in page for name in parts)
+    assert ledger.filled(page, parts) == page, "python tools/paper_ledger.py writes another paper.md"
 
 
 def test_the_pages_have_the_tables_of_the_records(zoo_tables):
