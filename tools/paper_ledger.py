@@ -14,7 +14,7 @@ from zoo_tables import DOCS, filled, table
 from panconv.paper.claims.claim import Evidence, accuracy, paired, validated
 from panconv.paper.claims.ledger import LEDGER, judged
 from panconv.paper.published import GRAPHS, GRID_SEARCH, TABLE3
-from panconv.paper.report.summary import TITLES, convergence, table3
+from panconv.paper.report.summary import TITLES, Cell, convergence, table3
 from panconv.paper.tables import further
 from panconv.records.record import Record
 
@@ -57,12 +57,12 @@ def _escaped(rows: list[list[str]]) -> list[list[str]]:
 
 def _table3(evidence: Evidence) -> str:
     head = ["", *(cell for name in GRAPHS for cell in (TITLES[name], "paper"))]
-    rows = []
-    for row in table3(evidence.records):
-        rows.append(
-            [row.name, *(text for c in row.cells for text in (f"{c.mean:.1f} ± {c.std:.1f}", f"{c.paper:.1f}"))]
-        )
-    return table(head, rows)
+    rows = table3(evidence.records)
+    return table(head, [[row.name, *(text for cell in row.cells for text in _beside(cell))] for row in rows])
+
+
+def _beside(cell: Cell) -> tuple[str, str]:
+    return f"{cell.mean:.1f} ± {cell.std:.1f}", f"{cell.paper:.1f}"
 
 
 def _stated(evidence: Evidence) -> str:
