@@ -152,8 +152,9 @@ def _show_splits(records: list[Record], graphs: list[str], quick: bool) -> None:
         columns = ("method", "test (%)", "PAN ahead by", "on splits", "public split")
         shown = screen.table(columns, f"{name.capitalize()} on random splits")
         for row in splits.standings(records, name, public, quick):
-            ahead = "" if row.name == "PAN" else f"{row.behind:+.1f} ± {row.behind_std:.1f}"
-            wins = f"{row.splits}" if row.name == "PAN" else f"{row.wins} of {row.splits}"
+            few = row.splits < summary.ENOUGH  # nobody is ahead yet
+            ahead = "" if row.name == "PAN" else "-" if few else f"{row.behind:+.1f} ± {row.behind_std:.1f}"
+            wins = f"{row.splits}" if row.name == "PAN" or few else f"{row.wins} of {row.splits}"
             on_public = "-" if row.public is None else f"{row.public:.1f}"
             shown.add_row(row.name, screen.bold(f"{row.mean:.1f}", f" ± {row.std:.1f}"), ahead, wins, on_public)
         screen.out.print(shown)
