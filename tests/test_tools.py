@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from panconv.paper.claims.claim import Evidence
+from panconv.paper.report.recorded import recorded
+from panconv.records.record import Results
 
 TOOLS = Path(__file__).parents[1] / "tools"
 
@@ -50,3 +52,14 @@ def test_what_has_not_been_run_is_a_dash(zoo_tables):
 def test_text_between_markers_is_replaced_and_nothing_else(zoo_tables):
     page = "a\n<!-- own: begin -->\nold\n<!-- own: end -->\nb <!-- met: begin -->"
     assert zoo_tables.filled(page, {"own": "new", "met": "x"}) == page.replace("old", "\nnew\n")
+
+
+def test_the_recorded_full_run_is_that_of_the_records():
+    made = tool("recorded")
+    found = made.text(Results(made.HOME / "docs/results").read())
+    assert made.FILE.read_text(encoding="utf-8") == found, "python tools/recorded.py writes another recorded.json"
+    rows = {name: recorded(name) for name in ("table1", "table2", "table3")}
+    assert [len(table) for table in rows.values()] == [13, 25, 8]
+    assert all(each.trials >= 10 for table in rows.values() for cells in table.values() for each in cells)
+    assert rows["table1"].items() <= rows["table2"].items()
+    assert made.FILE.stat().st_size < 8_000

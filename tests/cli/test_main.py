@@ -208,3 +208,10 @@ def test_killed_again_and_again_nothing_is_lost(kills):
     done = subprocess.run(arguments, env={**surroundings(), "PYTHONPATH": path}, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "killed, completed" in done.stdout
+
+
+def test_the_package_runs_as_a_program(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "panconv", "--version"], capture_output=True, text=True, cwd=tmp_path, check=True
+    )
+    assert done.stdout == call("--version", cwd=tmp_path).stdout

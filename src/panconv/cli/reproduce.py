@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from panconv.paper.report.summary import Cell, OnM, Row
     from panconv.records.record import Record
 
+_RECORDED = "magenta"  # what was not run here
 _NAMES = (*EXPERIMENTS, "all", *FURTHER)
 
 
@@ -153,8 +154,9 @@ def _show_splits(records: list[Record], graphs: list[str], quick: bool) -> None:
         columns = ("method", "test (%)", "PAN ahead by", "on splits", "public split")
         shown = screen.table(columns, f"{name.capitalize()} on random splits")
         for row in splits.standings(records, name, public, quick):
-            ahead = "" if row.name == "PAN" else f"{row.behind:+.1f} ± {row.behind_std:.1f}"
-            wins = f"{row.splits}" if row.name == "PAN" else f"{row.wins} of {row.splits}"
+            few = row.splits < summary.ENOUGH  # nobody is ahead yet
+            ahead = "" if row.name == "PAN" else "-" if few else f"{row.behind:+.1f} ± {row.behind_std:.1f}"
+            wins = f"{row.splits}" if row.name == "PAN" or few else f"{row.wins} of {row.splits}"
             on_public = "-" if row.public is None else f"{row.public:.1f}"
             shown.add_row(row.name, screen.bold(f"{row.mean:.1f}", f" ± {row.std:.1f}"), ahead, wins, on_public)
         screen.out.print(shown)
@@ -177,17 +179,37 @@ def _show_count(rows: Sequence[Row], graphs: Sequence[str]) -> None:
 
 def _show_rows(experiment: str, rows: Sequence[Row], columns: Sequence[int]) -> None:
     """A table of the paper, and a second one of what was run on M."""
-    heading = f"{experiment[:-1].capitalize()} {experiment[-1]}: ours, the paper's, the difference"
-    _show(heading, {row.name.removeprefix("Method "): [_words(row.cells[i]) for i in columns] for row in rows}, columns)
+    title = f"{experiment[:-1].capitalize()} {experiment[-1]}"
+    ran = [row for row in rows if any(row.cells[i].mean is not None for i in columns)]
+    shown = {row.name.removeprefix("Method "): [_words(row.cells[i]) for i in columns] for row in ran}
+    _show(f"{title}, run here: ours, the paper's, the difference", shown, columns)
+    if len(ran) < len(rows):
+        heading = f"{title}, our recorded full run (it comes with panconv): its figure, the paper's"
+        _show_recorded(experiment, heading, rows, columns)
     of_m = {row.name: [row.on_m[i] for i in columns] for row in rows if row.on_m is not None}
-    if ran := {name: [*map(_on_m_words, those)] for name, those in of_m.items() if any(those)}:
-        _show("On M in place of their own operator, graph or walk: the figure, and the change by seed", ran, columns)
+    if on_m := {name: [*map(_on_m_words, those)] for name, those in of_m.items() if any(those)}:
+        _show("On M in place of their own operator, graph or walk: the figure, and the change by seed", on_m, columns)
 
 
-def _show(heading: str, rows: dict[str, list[Text]], columns: Sequence[int]) -> None:
+def _show_recorded(experiment: str, heading: str, rows: Sequence[Row], columns: Sequence[int]) -> None:
+    """What comes with panconv, in a colour of its own: the same table as our full run has it, beside the paper's."""
+    from panconv.paper.report.recorded import recorded
+
+    known = recorded(experiment)
+    shown = {}
+    for row in rows:
+        pairs = [(known[row.name][i], row.cells[i].paper) for i in columns]
+        figures = ["-" if was is None else f"{was.mean:.1f}±{was.std:.1f}" for was, _ in pairs]
+        papers = ["   -" if paper is None else f"{paper:.1f}" for _, paper in pairs]
+        words = (Text(f"{figure} {paper}      ") for figure, paper in zip(figures, papers, strict=True))
+        shown[row.name.removeprefix("Method ")] = list(words)
+    _show(heading, shown, columns, _RECORDED)
+
+
+def _show(heading: str, rows: dict[str, list[Text]], columns: Sequence[int], ink: str = "") -> None:
     made = screen.table(("method", *(GRAPHS[i].capitalize() for i in columns)), heading)
     for name, words in rows.items():
-        made.add_row(name, *words)
+        made.add_row(name, *words, style=ink)
     screen.out.print(made)
 
 

@@ -119,7 +119,7 @@ class _Live:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None = None, *_: object) -> None:
         if self._bar.live.is_started:
             self._bar.stop()
 
@@ -128,7 +128,7 @@ class Bar(_Live):
     """A bar per training: epochs, validation loss, trials still running."""
 
     def __init__(self) -> None:
-        state = "epochs · val. loss {task.fields[loss]} · {task.fields[running]} running ·"
+        state = "epochs · val. loss {task.fields[loss]} · {task.fields[state]} ·"
         super().__init__(
             words(), progress.BarColumn(bar_width=16), progress.MofNCompleteColumn(), progress.TextColumn(state)
         )
@@ -139,8 +139,14 @@ class Bar(_Live):
             return
         self._bar.start()
         if title not in self._tasks:
-            self._tasks[title] = self._bar.add_task(title, total=p.epochs, loss="-", running=p.trials)
-        self._bar.update(self._tasks[title], completed=p.epoch, loss=f"{p.best_val_loss:.3f}", running=p.running)
+            self._tasks[title] = self._bar.add_task(title, total=p.epochs, loss="-", state="")
+        ended = not p.running or p.epoch == p.epochs
+        state = f"{p.running} running"
+        if ended:  # of the epochs that there were, all are done
+            state = "done" if p.epoch == p.epochs else f"done, stopped early (of at most {p.epochs})"
+        total = p.epoch if ended else p.epochs
+        loss = f"{p.best_val_loss:.3f}"
+        self._bar.update(self._tasks[title], completed=p.epoch, total=total, loss=loss, state=state)
 
 
 class Batches(_Live):
@@ -150,6 +156,13 @@ class Batches(_Live):
         super().__init__(progress.BarColumn(bar_width=20), words())
         self._task = self._bar.add_task("", total=total)
         self._total, self._done, self._current = total, 0, 0
+
+    def __exit__(self, kind: type[BaseException] | None = None, *_: object) -> None:
+        """Trainings that stop early leave a batch before its end: what is over is shown as done."""
+        if kind is None:
+            words = f"{self._total} training{'s' * (self._total > 1)} done"
+            self._bar.update(self._task, completed=self._total, description=words)
+        super().__exit__(kind)
 
     def show(self, step: Step) -> None:
         if not step.done:  # another batch begins

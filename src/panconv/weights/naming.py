@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from panconv.base.checks import shown
+from panconv.base.words import in_words as in_words
 from panconv.weights.kinds import Boltzmann, Fixed, Free, PathWeights, PowerLaw
 from panconv.weights.reading import as_numbers, as_weights
 
@@ -56,15 +57,6 @@ def layer_specs(spec: object, num_layers: int) -> list[object]:
     if not isinstance(of, list) or len(of) != num_layers:
         raise ValueError(f"weights of kind 'layers' must hold {num_layers} of them under 'of', got {of!r}")
     return of
-
-
-def in_words(weights: Any) -> str:
-    """Fixed weights, as a plain spec, in words."""
-    if isinstance(weights, list):
-        return " ".join(f"{k:g}" for k in weights)
-    if weights["kind"] == "layers":
-        return " | ".join(map(in_words, weights["of"]))
-    return f"exp(-n^{weights['alpha']:g}/{weights['temperature']:g})"
 
 
 def trial_spec(spec: object, s: int) -> object:

@@ -1,10 +1,8 @@
 import json
-import shutil
 
 import pytest
-from baseline_records import on_m, own
+from report_records import baselines, runs, trained
 from run_records import make
-from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
@@ -12,40 +10,7 @@ from panconv.paper.figures.band import band
 from panconv.paper.report import summary, write_report
 from panconv.paper.report.page import page as html
 from panconv.paper.tables import cells
-from panconv.records.ranking import Point
 from panconv.records.record import Results
-
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
-DRIVER = shutil.which("chromedriver")
-
-
-def runs():
-    """A small set of everything: methods, a grid, its winner, PAN and GCN."""
-    done = {}
-    for dataset in ("cora", "citeseer"):
-        for method in (3, 4):
-            for job in cells.method_tasks(dataset, method, 3):
-                done[job.key()] = trained(job, test_accuracy=0.7 + 0.01 * job.seed)
-        for job in cells.grid_tasks(dataset):
-            good = job.weights == [0.5, 1.0, 2.0]
-            done[job.key()] = trained(job, test_accuracy=0.5, val_accuracy=0.75 if good else 0.6)
-        for job in cells.pan_tasks(dataset, 10):
-            done[job.key()] = trained(job, test_accuracy=0.82)
-        for job in cells.winner_tasks(dataset, Point({"weights": [0.5, 1.0, 2.0]}, 0.0, 0.0, 0.0), 2):
-            done[job.key()] = trained(job, test_accuracy=0.83)
-    done |= {job.key(): trained(job, accuracy_curve=[0.2, 0.3, 0.9]) for job in cells.gcn_tasks(3)}
-    return list(done.values())
-
-
-def baselines():
-    """Three on Cora, GCN also on M, and one on Citeseer where the paper has no figure of it."""
-    found = own("gcn", "cora", [80.0, 81.0, 82.0]) + on_m("gcn", "cora", [81.0, 83.0, 83.0], best=1)
-    found += own("sgc", "cora", [78.0] * 10) + own("mlp", "cora", [59.0] * 10)
-    return found + own("graph_cnn", "citeseer", [66.0] * 10)
-
-
-def trained(job, **outcome):
-    return make(**vars(job), **{"path_weights": [[0.0, 1.0, 1.0][: job.operator["L"] + 1]] * 2, **outcome})
 
 
 def test_cells_are_means_of_the_right_trainings():
@@ -85,16 +50,26 @@ def test_a_quick_look_does_not_stand_for_the_real_thing():
     assert {r.name: r for r in summary.table3(quick + runs())}["Method 3"].cells[0].mean == pytest.approx(71)
     alone = {r.name: r for r in summary.table3(quick)}["Method 3"].cells[0]
     assert alone.mean == pytest.approx(10)
-    assert not alone.below  # one trial has no standard deviation
+    assert alone.below  # by more than 1.5 points: no baseline would get away with it
 
 
 def test_who_converges_faster_is_read_off_the_data():
-    figure = summary.figure2([run for run in runs() if run.seed > 2 or run.operator["L"] == 1])
+    gcn = [trained(job, accuracy_curve=[0.2, 0.3, 0.9]) for job in cells.gcn_tasks(3)]
+    pan = [trained(job) for job in cells.pan_tasks("cora", 10)]
+    figure = summary.figure2(pan + gcn)
     assert summary.convergence(figure["PAN"]) == 2  # .7 of a final .6
     assert summary.convergence(figure["GCN"]) == 3
     assert "PAN converges faster than GCN here" in summary.convergence_line(figure)
     assert "slower" in summary.convergence_line({"PAN": figure["GCN"], "GCN": figure["PAN"]})
     assert "Run both" in summary.convergence_line({})
+    quick = [trained(job) for job in cells.pan_tasks("cora", 3, quick=True)]
+    for short, words in (
+        ({"PAN": figure["PAN"][:2], "GCN": figure["GCN"]}, "2 and 3 trials of at most 200 epochs"),
+        ({"PAN": quick, "GCN": figure["GCN"]}, "3 and 3 trials of at most 10 or 200 epochs"),
+    ):
+        assert summary.convergence_line(short) == (
+            f"A first look ({words}): 3 trials each, of equal epochs, would say who converges sooner."
+        )
 
 
 def test_the_grid_is_ranked_by_validation_accuracy():
@@ -136,26 +111,10 @@ def test_the_page_is_self_contained(page):
     assert "https://" not in outside[start:]
 
 
-@pytest.fixture(scope="module")
-def browser():
-    if CHROMIUM is None or DRIVER is None:
-        pytest.skip("no Chromium with its driver on this machine")
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM
-    for flag in ("--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync"):
-        options.add_argument(flag)
-    options.add_argument("--disable-background-networking")
-    options.add_argument("--disable-component-update")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
-    yield driver
-    driver.quit()
-
-
 def column(browser, table, index):
     return [
         r.find_elements(By.TAG_NAME, "td")[index].text
-        for r in browser.find_elements(By.CSS_SELECTOR, f"{table} tbody tr")
+        for r in browser.find_elements(By.CSS_SELECTOR, f"{table} table.sortable tbody tr")
     ]
 
 
@@ -163,7 +122,7 @@ def test_in_a_real_browser(page, browser):
     browser.set_window_size(1200, 900)
     browser.get(page.as_uri())
     assert [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"] == []
-    assert column(browser, "#table3", 0)[0] == "Method 1"
+    assert column(browser, "#table3", 0)[0].splitlines() == ["Method 3", "below on Cora"]
     # Sorting: by a click, by the keyboard, both ways; rows that were not run stay last.
     head = browser.find_elements(By.CSS_SELECTOR, "#table2 thead button")[2]
     head.click()
@@ -173,18 +132,20 @@ def test_in_a_real_browser(page, browser):
     papers = [float(v) for v in column(browser, "#table2", 2)]
     assert papers == sorted(papers, reverse=True)
     assert head.find_element(By.XPATH, "..").get_attribute("aria-sort") == "descending"
-    browser.find_elements(By.CSS_SELECTOR, "#table3 thead button")[1].click()
-    assert column(browser, "#table3", 1)[-1] == "not run"
+    browser.find_elements(By.CSS_SELECTOR, "#table2 thead button")[1].click()
+    assert column(browser, "#table2", 1)[-1] == "–"  # Graph-CNN was run on Citeseer alone
     # Baselines: how each came out, the note beside its name, ours where the paper has none, and what M changes.
     lines = [name.splitlines() for name in column(browser, "#table2", 0)]
     first = {name.rstrip("0123456789"): marks for name, *marks in lines}  # the number of its note after the name
     assert first["SGC"] == ["below on Cora"]
     assert first["MLP"] == ["above by more than 3 on Cora"]
-    citeseer = dict(zip(column(browser, "#table2", 0), column(browser, "#table2", 4), strict=True))
+    citeseer = dict(zip(column(browser, "#table2", 0), column(browser, "#table2", 5), strict=True))
     (name,) = (name for name in citeseer if name.startswith("Graph-CNN"))
     assert citeseer[name] == "66.0 ± 0.0"
     number = name.splitlines()[0].removeprefix("Graph-CNN")
-    assert "ten-fold" in browser.find_element(By.ID, f"table2-note-{number}").text
+    note = browser.find_element(By.ID, f"table2-note-{number}")
+    assert "ten-fold" in note.get_attribute("textContent")
+    assert len(browser.find_elements(By.CSS_SELECTOR, "#table2 .notes li")) == 2  # MLP's, Graph-CNN's
     assert column(browser, "#onm", 2) == ["82.3 ± 1.2\nmethod 1,\nw = 1 0.3 0.1, top 32"]
     assert column(browser, "#onm", 3) == ["+1.3 ± 0.6"]
     # The ranked plot has a point for each method with results, best first, and PAN stands out.
@@ -201,7 +162,7 @@ def test_in_a_real_browser(page, browser):
     assert browser.find_elements(By.CSS_SELECTOR, "#ranked-cora svg.main-svg")
     assert not browser.find_elements(By.ID, "ranked-pubmed")  # nothing was run there
     # The figures are drawn, with values on hover.
-    for name in ("figure2", "grid-cora", "grid-citeseer"):
+    for name in ("figure2", "figure2-loss"):
         assert browser.find_elements(By.CSS_SELECTOR, f"#{name} svg.main-svg"), name
     data = browser.execute_script(
         "return JSON.stringify(document.getElementById('figure2').data.map(d => d.hovertemplate))"

@@ -5,9 +5,12 @@ import sys
 
 import pytest
 from baseline_records import on_m, own, record, whole
+from report_records import trained
 
 from panconv.paper.report import standing, summary, write_report
+from panconv.paper.report.figures import ranking
 from panconv.paper.report.ranking import draw_ranking
+from panconv.paper.tables import cells
 from panconv.paper.tables.baselines import NAMES, Baseline
 from panconv.paper.zoo.registry import METHODS
 from panconv.records.record import Results
@@ -27,6 +30,9 @@ def test_how_a_row_came_out():
     assert found["MLP"].marks == [("reproduced", "reproduced"), ("above", "above by more than 3 on Cora")]
     assert found["GCN"].marks == []  # not until it was run on all three
     assert found["PAN"].marks == []
+    pans = [[trained(job, test_accuracy=at / 100) for job in cells.pan_tasks("cora", 1)] for at in (80.6, 80.4, 85.2)]
+    marks = [rows(records)["PAN"].marks for records in pans]
+    assert marks == [[], [("below", "below on Cora")], [("above", "above by more than 3 on Cora")]]  # as a baseline's
     dcnn = rows(own("dcnn", "cora", [77.0]) + own("dcnn", "citeseer", [66.0]) + own("dcnn", "pubmed", [73.0]))["DCNN"]
     assert dcnn.marks == [("reproduced", "reproduced"), ("reproduced", "within 1.5 either way")]
     assert (dcnn.cells[1].mean, dcnn.cells[1].paper, dcnn.cells[1].difference) == (pytest.approx(66), None, None)
@@ -34,7 +40,7 @@ def test_how_a_row_came_out():
 
 def test_what_m_changes_is_counted_by_seed():
     records = own("gcn", "cora", [80.0, 82.0, 84.0]) + on_m("gcn", "cora", [81.0, 83.0, 85.5], best=2)
-    records += own("deepwalk", "pubmed", [60.0, 62.0]) + on_m("deepwalk", "pubmed", [61.0, 60.0])
+    records += own("deepwalk", "pubmed", [60.0, 62.0, 61.0]) + on_m("deepwalk", "pubmed", [61.0, 60.0, 62.0])
     found = rows(records)
     gcn = found["GCN"].on_m[0]
     assert (gcn.change, gcn.change_std) == (pytest.approx(3.5 / 3), pytest.approx(0.5 / 3**0.5))
@@ -46,26 +52,43 @@ def test_what_m_changes_is_counted_by_seed():
     words = "Of 2 cells, M is better by more than the spread of the change in 1, worse in 0, and neither in 1."
     assert standing.on_m_words(found.values()) == words
     assert standing.on_m_words(rows([]).values()) == ""
+    two = own("gcn", "cora", [80.0, 82.0]) + on_m("gcn", "cora", [81.0, 83.0])
+    assert not rows(two)["GCN"].on_m[0].clear  # the same change twice: two trials say nothing of a third
+    assert standing.on_m_words(rows(two).values()) == ""
 
 
 def test_places_are_by_our_mean():
-    table = summary.table2(own("gat", "cora", [83.0, 84.0]) + own("gcn", "cora", [83.0]) + own("lp", "cora", [90.0]))
+    table = summary.table2(
+        own("gat", "cora", [83.0, 84.0, 83.5]) + own("gcn", "cora", [83.0] * 3) + own("lp", "cora", [90.0] * 3)
+    )
     ranked = standing.places(table, "cora")
     assert [place.name for place in ranked] == ["LP", "GAT", "GCN"]
     assert standing.places(table, "pubmed") == []
     assert standing.ranked_words(ranked) == (
-        "LP leads with 90.0; none of the others are within one standard deviation of it."
+        "LP leads with 90.0 ± 0.0; none of the others are within one standard deviation of it."
     )
     near = standing.ranked_words(ranked[1:])
-    assert near == "GAT leads with 83.5 ± 0.7; 1 of the others is within one standard deviation of it: GCN."
+    assert near == "GAT leads with 83.5 ± 0.5; 1 of the others is within one standard deviation of it: GCN."
 
 
 def test_near_the_first_is_whom_either_spread_reaches():
-    wide = own("gat", "cora", [81.0, 85.0]) + own("gcn", "cora", [82.4, 82.6])  # 83 ± 2.8 and 82.5 ± 0.1
-    ranked = standing.places(summary.table2(own("lp", "cora", [84.0, 84.0]) + wide), "cora")
+    wide = own("gat", "cora", [81.0, 83.0, 85.0]) + own("gcn", "cora", [82.4, 82.5, 82.6])  # 83 ± 2 and 82.5 ± 0.1
+    ranked = standing.places(summary.table2(own("lp", "cora", [84.0] * 3) + wide), "cora")
     assert [place.name for place in ranked] == ["LP", "GAT", "GCN"]
     near = standing.ranked_words(ranked)
     assert near == "LP leads with 84.0 ± 0.0; 1 of the others is within one standard deviation of it: GAT."
+
+
+def test_after_a_first_look_nobody_leads():
+    full = own("sgc", "cora", [81.0] * 3)
+    for short in (own("gcn", "cora", [90.0] * 2), own("gcn", "cora", [90.0] * 3, quick=True)):
+        ranked = standing.places(summary.table2(full + short), "cora")
+        words = standing.ranked_words(ranked)
+        assert words == "A first look: of fewer than 3 trials, or of fewer epochs than planned, are GCN."
+        assert not standing.comparable(ranked)
+        pan = [trained(job, test_accuracy=0.82) for job in cells.pan_tasks("cora", 3)]
+        drawn = [ranking("cora", standing.places(summary.table2(pan + full + more), "cora")) for more in ([], short)]
+        assert ["rank 1 of 2" in drawn[0], "rank" in drawn[1].replace("ranked-cora", "")] == [True, False]
 
 
 def test_few_trials_are_named():
@@ -101,7 +124,7 @@ def test_a_folder_of_baselines_alone_is_enough(tmp_path):
     assert "5 trainings" in text[start:]
     assert "81.5 ± 0.7" in text[start:]  # the public split alone
     assert 'id="ranked-cora"' in text[start:]
-    assert "panconv reproduce table2 --met</code>" in text[start:]  # nothing on M yet
+    assert "<span>--met</span>" in text[start:]  # nothing on M yet
 
 
 def test_the_ranked_picture(tmp_path):

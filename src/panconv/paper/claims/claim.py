@@ -26,10 +26,10 @@ class Evidence:
     folder: Path
 
     @staticmethod
-    def of(folder: str | Path) -> Evidence:
-        """All records of a folder, and of `further` within it."""
+    def of(folder: str | Path, records: Sequence[Record] | None = None) -> Evidence:
+        """All records of a folder, which may have been read before, and of `further` within it."""
         main = Results(folder)
-        found = main.read()
+        found = main.read() if records is None else list(records)
         if (main.folder / FURTHER).is_dir():
             known = {record.key() for record in found}
             found += [record for record in Results(main.folder / FURTHER).read() if record.key() not in known]

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
 from panconv.base.files import check_writable, replacing
+from panconv.base.words import in_words
+from panconv.paper.claims.claim import Evidence
+from panconv.paper.figures.palette import MODELS
 from panconv.paper.published import GRAPHS
-from panconv.paper.report import figures, rank, standing, summary
+from panconv.paper.report import figures, rank, sections, standing, summary
+from panconv.paper.report.own import own_graphs
+from panconv.paper.report.verdicts import KINDS, Verdicts, judged_by
 from panconv.paper.tables.baselines import EXPLAIN, REPRODUCED
 from panconv.records.record import Record, Results
 
@@ -25,42 +31,57 @@ def write_report(results: str | Path, out: str | Path) -> Path:
     if not records:
         raise ValueError(f"the results folder {store.folder} holds no results: panconv reproduce table1 makes some")
     check_writable(out)
+    ledger = judged_by(Evidence.of(store.folder, records))
     with replacing(out) as path:
-        path.write_text(page(records), encoding="utf-8", errors="backslashreplace")  # a path may be no text
+        path.write_text(page(records, ledger), encoding="utf-8", errors="backslashreplace")  # a path may be no text
     return out
 
 
-def page(runs: Sequence[Record]) -> str:
-    """The page as HTML."""
+def page(runs: Sequence[Record], ledger: Verdicts | None = None) -> str:
+    """The page as HTML; with the claims of the paper, where they have been judged."""
     all_rows = summary.table2(runs)
-    tables = [
-        ("table3", "Table 3: the seven methods", summary.table3(runs)),
-        ("table1", "Table 1: PAN beside published models", summary.table1(runs)),
-        ("table2", "Table 2: PAN beside all 24 baselines", all_rows),
-    ]
-    figure = summary.figure2(runs)
+    found = sections.tables(summary.table1(runs), all_rows, summary.table3(runs))
+    own = own_graphs(runs)
     return _template().render(
         graphs=[summary.TITLES[name] for name in GRAPHS],
-        tables=tables,
-        figure2=Markup(figures.curves(figure)) if figure else None,
+        tables=found,
+        cards=sections.cards(found, own),
+        enough=summary.ENOUGH,
+        own=own,
+        ledger=ledger,
+        kinds=KINDS,
         on_m=standing.on_m_rows(all_rows),
         on_m_words=standing.on_m_words(all_rows),
-        rankings=[(title, words, Markup(html)) for title, words, html in figures.rankings(all_rows)],
         few_trials=standing.few_trials,
         standings=lambda rows: [*filter(None, [rank.count_words(rows)]), *rank.rank_words(rows)],
         spread=standing.spread,
         signed=standing.signed,
         reproduced=REPRODUCED,
         explain=EXPLAIN,
-        convergence=summary.convergence_line(figure),
-        grids=[(title, words, Markup(html)) for title, words, html in figures.heat_maps(runs)],
         origins=summary.origins(runs),
-        plotly=Markup(get_plotlyjs()),
+        in_words=in_words,
+        parts=sections.command_parts,
         num_runs=len(runs),
         seconds=sum(each.seconds for each in runs),
         versions=_versions(runs),
         devices=sorted({each.device for each in runs}),
+        **_pictures(runs, all_rows),
     )
+
+
+def _pictures(runs: Sequence[Record], rows: Sequence[summary.Row]) -> dict[str, Any]:
+    """The figures, and the library that draws them where there is something to draw."""
+    figure = summary.figure2(runs)
+    curves = [(title, Markup(html)) for title, html in figures.curves(figure)] if figure else []
+    rankings = [(title, words, Markup(html)) for title, words, html in figures.rankings(rows)]
+    return {
+        "figure2": curves,
+        "models": {name: MODELS[name] for name in figure},
+        "convergence": summary.convergence_line(figure),
+        "rankings": rankings,
+        "grids": figures.heat_maps(runs),
+        "plotly": Markup(get_plotlyjs()) if curves or rankings else "",
+    }
 
 
 def _template() -> Template:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from panconv.paper.published import GRAPHS, TABLE2
-from panconv.paper.report.summary import TITLES, Cell, Row
+from panconv.paper.report.summary import ENOUGH, TITLES, Cell, Row
 from panconv.paper.tables.baselines import REPRODUCED
 
 TOP = 5  # "placed in the top five"
@@ -27,8 +27,8 @@ def published(cell: Cell) -> float | None:
 
 
 def ours(cell: Cell) -> float | None:
-    """Our mean as it is printed, to a tenth of a percent; None where nothing was run."""
-    return None if cell.mean is None else round(cell.mean, 1)
+    """Our mean as it is printed, to a tenth of a percent; None where too few trials were run to speak of places."""
+    return None if cell.mean is None or cell.trials < ENOUGH else round(cell.mean, 1)
 
 
 @dataclass(frozen=True)

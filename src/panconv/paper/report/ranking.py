@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 
 from panconv.paper.figures.palette import BLUE, GREY, ORANGE
 from panconv.paper.figures.style import bare, canvas, save
-from panconv.paper.report.standing import Place
+from panconv.paper.report.standing import Place, comparable
 from panconv.paper.report.summary import TITLES
 
 
@@ -56,6 +56,8 @@ def _highlight(axis: Axes, ranked: Sequence[Place]) -> None:
         return
     axis.axhspan(at - 0.5, at + 0.5, color=BLUE, alpha=0.12, lw=0, zorder=0)
     axis.get_yticklabels()[at].set(color=BLUE, fontweight="bold")
+    if not comparable(ranked):
+        return
     low, high = axis.get_xlim()
     left = 2 * ranked[at].mean > low + high  # at the far end of its row, where no mark of it is
     axis.annotate(

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from panconv.paper.published import GRAPHS
-from panconv.paper.report.summary import TITLES, Cell, Row
+from panconv.paper.report.summary import ENOUGH, TITLES, Cell, Row
+from panconv.paper.settings import PAPER
+from panconv.paper.tables.baselines import Baseline
 
 _TRIALS = 10  # of a cell, as the paper has it
 
@@ -19,13 +21,29 @@ class Place:
     mean: float
     cell: Cell
     ours: bool
+    epochs: int = 0  # at most, where nothing is cut short; 0: not by epochs
+
+    @property
+    def enough(self) -> bool:
+        """Whether it may be said to be ahead of another, or behind."""
+        return self.cell.trials >= ENOUGH and self.cell.epochs >= self.epochs
 
 
 def places(rows: Sequence[Row], graph: str) -> list[Place]:
     """The methods that were run on a graph, by our mean, best first."""
     at = [(row, row.cells[GRAPHS.index(graph)]) for row in rows]
-    ran = [Place(row.name, each.mean, each, row.ours) for row, each in at if each.mean is not None]
+    ran = [Place(row.name, each.mean, each, row.ours, _epochs(row, graph)) for row, each in at if each.mean is not None]
     return sorted(ran, key=lambda place: -place.mean)
+
+
+def _epochs(row: Row, graph: str) -> int:
+    """The epochs of a method's full settings."""
+    return PAPER[graph].epochs if row.ours else Baseline(row.key, graph).settings().get("epochs", 0)
+
+
+def comparable(ranked: Sequence[Place]) -> bool:
+    """Whether a rank means something: no place is of too few trials, or of fewer epochs than it should have."""
+    return all(place.enough for place in ranked)
 
 
 def ranked_graphs(rows: Sequence[Row], graphs: Sequence[str] = GRAPHS) -> dict[str, list[Place]]:
@@ -45,7 +63,10 @@ def signed(value: float) -> str:
 
 
 def ranked_words(ranked: Sequence[Place]) -> str:
-    """Who leads, and how many others lie within the spread of the seeds."""
+    """Who leads, and how many others lie within the spread of the seeds; nothing of it after a first look."""
+    if not comparable(ranked):
+        short = ", ".join(place.name for place in ranked if not place.enough)
+        return f"A first look: of fewer than {ENOUGH} trials, or of fewer epochs than planned, are {short}."
     first, *others = ranked
     near = [place for place in others if first.mean - place.mean <= max(first.cell.std, place.cell.std)]
     names = f": {', '.join(place.name for place in near)}" if near else ""
@@ -62,7 +83,7 @@ def on_m_rows(rows: Sequence[Row]) -> list[Row]:
 
 def on_m_words(rows: Sequence[Row]) -> str:
     """What M in place of a method's own changes, as the data say."""
-    found = [each for row in rows for each in row.on_m or () if each is not None]
+    found = [each for row in rows for each in row.on_m or () if each is not None and each.trials >= ENOUGH]
     if not found:
         return ""
     better, worse = (sum(each.clear and sign * each.change > 0 for each in found) for sign in (1, -1))

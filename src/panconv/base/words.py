@@ -1,0 +1,38 @@
+"""Path weights in words, from the plain JSON that records and grids have. Never imports torch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+_NAMED = {"free": "trained", "boltzmann": "Boltzmann, trained", "power-law": "exp(-n/T), T trained"}
+
+
+def in_words(weights: Any) -> str:
+    """Path weights, as a plain spec, in words.
+
+    >>> in_words([0.0, 1.0, 1.0]), in_words({"kind": "boltzmann", "energies": [2.0, 0.0], "temperature": 1.0})
+    ('0 1 1', 'Boltzmann, trained from E = 2 0')
+    """
+    if weights is None:
+        return "the method's own"
+    if isinstance(weights, str):
+        return _NAMED.get(weights, weights)
+    if isinstance(weights, list):
+        return _numbers(weights)
+    kind = weights.get("kind")
+    if kind == "layers":
+        return " | ".join(map(in_words, weights["of"]))
+    if kind == "power-law":
+        trained = ", T trained from it" if weights.get("trained") else ""
+        return f"exp(-n^{_numbers(weights.get('alpha', 1.0))}/{_numbers(weights.get('temperature', 1.0))}){trained}"
+    if kind == "boltzmann":
+        at = weights.get("temperature", 1.0)
+        return f"Boltzmann, trained from E = {_numbers(weights['energies'])}" + (f", T = {at:g}" if at != 1 else "")
+    return f"trained from {_numbers(weights['k'])}" if kind == "free" else _numbers(weights["k"])
+
+
+def _numbers(values: Any) -> str:
+    """A number, or several side by side; of trials that differ, in brackets."""
+    if not isinstance(values, list):
+        return f"{values:g}"
+    return " ".join(f"({_numbers(each)})" if isinstance(each, list) else _numbers(each) for each in values)
