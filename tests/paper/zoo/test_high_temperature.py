@@ -49,7 +49,10 @@ def test_both_inputs_are_dropped_and_the_first_layer_decays(monkeypatch):
     model = built(high_temperature, monkeypatch, data, settings("high_temperature", dropout=0.3))
     check_dropouts(model, 0.3, lambda model: model(data.x, graph(data)), ["drop_input", "drop_hidden"])
     decay = settings("high_temperature")["decay"]
-    assert {name for name, _ in model.named_parameters() if name.startswith(decay)} == {"first.lin.weight", "first.bias"}
+    assert {name for name, _ in model.named_parameters() if name.startswith(decay)} == {
+        "first.lin.weight",
+        "first.bias",
+    }
 
 
 def test_it_learns_and_each_trial_is_its_own():

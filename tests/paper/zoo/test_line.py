@@ -122,5 +122,5 @@ def test_on_m_its_entries_are_the_weights(monkeypatch):
 def test_a_graph_without_an_edge_between_two_nodes_is_refused(edges):
     data = Data(torch.eye(3), torch.tensor(edges, dtype=torch.long), y=torch.tensor([0, 1, 0]))
     data.train_mask = data.val_mask = torch.ones(3, dtype=torch.bool)
-    with pytest.raises(ValueError, match="none of positive weight|an edge between two nodes"):
+    with pytest.raises(ValueError, match=r"none of positive weight|an edge between two nodes"):
         train(data, SMALL, [0])

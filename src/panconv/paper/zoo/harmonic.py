@@ -2,9 +2,9 @@
 
     f_u = (D_uu − W_uu)⁻¹·W_ul·f_l,
 
-solved and not iterated; then class mass normalisation (CMN), argmax_c q_c·f(i, c)/Σ_j f(j, c) over the unlabelled j, with
-q the classes' shares of the training nodes. Here the sum goes over the nodes that a label reaches; the others get the
-class of the largest q, and of equal ones, as in the public split, the one that is commonest among the reached.
+solved and not iterated; then class mass normalisation (CMN), argmax_c q_c·f(i, c)/Σ_j f(j, c) over the unlabelled j,
+with q the classes' shares of the training nodes. Here the sum goes over the nodes that a label reaches; the others get
+the class of the largest q, and of equal ones, as in the public split, the one that is commonest among the reached.
 
 Zhu, Ghahramani & Lafferty, Semi-supervised learning using Gaussian fields and harmonic functions, ICML 2003.
 """

@@ -3,8 +3,9 @@ are put side by side. First-order proximity wants neighbours alike, second-order
 
     log σ(uᵢᵀuⱼ) + K·E log σ(−uᵢᵀuₙ),   log σ(uᵢᵀcⱼ) + K·E log σ(−uᵢᵀcₙ),   n drawn by degree^¾,
 
-then logistic regression. On M its entries are the weights of the edges. An edge of the graph itself is met by the generic
-walk as often as any other; with ``walk="maximal-entropy"`` edges are drawn as often as that walk meets them, by πᵢ·Pᵢⱼ.
+then logistic regression. On M the weights are its entries. To draw by weight is to draw an edge as often as the generic
+walk meets it, πᵢ·Pᵢⱼ; with ``walk="maximal-entropy"`` it is drawn as often as that walk meets it.
+
 Tang, Qu, Wang, Zhang, Yan & Mei, LINE: large-scale information network embedding, WWW 2015.
 """
 

@@ -2,8 +2,8 @@
 
     Y = Σₖ mₖ·softmax(Âᵏ·ReLU(Âᵏ·X·W₀⁽ᵏ⁾)·W₁⁽ᵏ⁾),   m = softmax(m̃),   k = 0 … K − 1, r instances of each.
 
-Its paper combines them in two ways; this is N-GCN_a, by attention, and not N-GCN_fc, by a layer on top. Powers are never
-formed. Abu-El-Haija, Kapoor, Perozzi & Lee, N-GCN: multi-scale graph convolution for semi-supervised node
+Its paper combines them in two ways; this is N-GCN_a, by attention, and not N-GCN_fc, by a layer on top. Powers are
+never formed. Abu-El-Haija, Kapoor, Perozzi & Lee, N-GCN: multi-scale graph convolution for semi-supervised node
 classification, UAI 2019.
 """
 
@@ -63,7 +63,7 @@ class Network(Layers):
 
     def __init__(self, how: How, inputs: int, classes: int, a: CSR, a_t: CSR) -> None:
         K, r, hidden = how["K"], how["r"], how["hidden"]
-        first, second = (Instances(*widths, K, r, a, a_t) for widths in ((inputs, hidden), (hidden, classes)))
+        first, second = Instances(inputs, hidden, K, r, a, a_t), Instances(hidden, classes, K, r, a, a_t)
         super().__init__(first, second, how["dropout"])
         self.attention = nn.Parameter(torch.zeros(K * r))  # m̃
 

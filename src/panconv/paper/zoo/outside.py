@@ -42,7 +42,7 @@ OUTSIDE: dict[str, Method] = {
             "negatives": 5,
             "steps": 1000,
             "batch": 4096,
-            "lr": 0.01,
+            "lr": 0.003,
             "scale": "unit",
         },
         met="graph",
