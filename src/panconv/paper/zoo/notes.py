@@ -25,9 +25,8 @@ NOTES: dict[str, str] = {
     "windows of 10 and 20, walks of 40 and 80, one and three passes, three scalings of the vectors.",
     "planetoid": "Variant T on Cora, I on Citeseer and Pubmed, as in its own paper; Adam and few large steps, and on "
     "Cora windows of 20 on walks of 40 in place of 3 on 10, by validation.",
-    "mlp": "Trained as GCN is. On Citeseer the figure of GCN's paper is the odd one: a patience of 10 epochs, as "
-    "it has, gives 56.5 (three trials), and Shchur et al. (2018), who ran it again on random splits, have "
-    "59.1.",
+    "mlp": "Trained as GCN is. On Citeseer the figure of GCN's paper is the odd one: a patience of 10 epochs, as it "
+    "has, gives 56.0 ± 1.7, and Shchur et al. (2018), who ran it again on random splits, have 59.1.",
     "graph_cnn": "Its own figure is of ten-fold cross-validation on Cora, not of the public split. Here it has two "
     "layers, on D⁻¹A.",
     "fastgcn": "Drawn from all nodes as its paper's formula says; 400 nodes per layer, on Pubmed 3,000 by validation.",
