@@ -19,6 +19,11 @@ from panconv.walkers import RandomWalk
 KEPT = Path(__file__).parents[3] / "docs/results/zoo"
 
 
+@pytest.fixture(scope="module")
+def evidence():
+    return Evidence.of(KEPT.parent)
+
+
 def test_every_row_that_differs_has_a_note():
     """More than 3 points above the paper's figure, or more than 1.5 below: the kept results ask for a word."""
     assert NOTES.keys() <= METHODS.keys()
@@ -37,18 +42,17 @@ def test_at_least_twenty_rows_are_reproduced():
 
 
 @pytest.mark.parametrize(("name", "dataset", "given"), BEHIND, ids=lambda part: str(part))
-def test_a_figure_of_a_run_beside_the_table_is_that_of_its_records(name, dataset, given):
-    found = Evidence.of(KEPT.parent).trials(Baseline(name, dataset, given=given).own(1))
+def test_a_figure_of_a_run_beside_the_table_is_that_of_its_records(name, dataset, given, evidence):
+    found = evidence.trials(Baseline(name, dataset, given=given).own(1))
     assert accuracy(found) in NOTES[name]
 
 
-def test_every_figure_with_a_spread_rests_on_records():
+def test_every_figure_with_a_spread_rests_on_records(evidence):
     """So that none is left over when a run or a note changes: those of `BEHIND`, and one of the random splits."""
-    evidence = Evidence.of(KEPT.parent)
     kept = {accuracy(evidence.trials(Baseline(name, graph, given=given).own(1))) for name, graph, given in BEHIND}
     standings = splits.standings(evidence.records, "pubmed", {})
     kept |= {f"{each.mean:.1f} ± {each.std:.1f}" for each in standings if each.name == "Bootstrap"}
-    assert set(re.findall(r"[\d.]+ ± [\d.]+", " ".join(NOTES.values()))) == kept
+    assert set(re.findall(r"\d+\.\d ± \d+\.\d", " ".join(NOTES.values()))) == kept
 
 
 def test_what_the_notes_say_of_the_graphs():
