@@ -19,6 +19,7 @@ from panconv.paper.tables import splits
 from panconv.paper.tables.baselines import Baseline
 from panconv.paper.zoo.menu import in_words
 from panconv.paper.zoo.operator import dropped
+from panconv.paper.zoo.outside import OUTSIDE
 from panconv.records.record import Record, Results
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -82,11 +83,20 @@ def tables() -> dict[str, str]:
         "chosen": table(["method", *titles], [[name, *(m.operator if m else "–" for m in ms)] for name, ms in on_m]),
         "notes": "\n".join(f"- **{row.name}.** {row.note}" for row in rows if row.note),
     }
+    parts["outside"] = table(["method", *titles], [outside(summary.baseline(records, name)) for name in OUTSIDE])
     for i, name in enumerate(GRAPHS):
         places = splits.standings(records, name, {row.key: row.cells[i].mean for row in rows})
         head = ["method", f"{titles[i]}, 20 random splits", "PAN ahead by", "on splits", "public split"]
         parts[f"splits-{name}"] = table(head, [place_on_splits(place) for place in places])
     return {**parts, **operators(records)}
+
+
+def outside(row: summary.Row) -> list[str]:
+    """A row that is not of the table: its own figures, and behind them those on M."""
+    shown = [row.name]
+    for own, m, _ in (usual_and_m(*pair) for pair in zip(row.cells, row.on_m or [None] * len(row.cells), strict=True)):
+        shown.append(own if row.on_m is None else f"{own}; on M {m}")
+    return shown
 
 
 def changed(m: summary.OnM | None) -> str:

@@ -4,7 +4,7 @@ from panconv.paper.zoo.menu import MENU, in_words, menu
 
 def test_where_m_has_a_place():
     on_m = {"LP", "DeepWalk", "ChebNet", "DCNN", "node2vec", "MoNet", "GCN", "Graph-CNN", "FastGCN", "GLN", "LNet"}
-    on_m |= {"AdaLNet", "SGC", "GWNN", "GAT"} | {"APPNP", "S²GC"}
+    on_m |= {"AdaLNet", "SGC", "GWNN", "GAT"} | {"APPNP", "S²GC", "N-GCN", "LINE", "Harmonic function"}
     assert {method.title for method in METHODS.values() if method.met} == on_m
     assert menu(METHODS["mlp"]) == []
     assert menu(METHODS["deepwalk"]) == [{"walk": "maximal-entropy"}]

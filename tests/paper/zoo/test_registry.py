@@ -26,7 +26,8 @@ def test_each_method_is_a_file_that_opens_with_its_idea_and_source(name):
 
 def test_rows_outside_the_table_have_no_figure_there():
     outside = {name: method.paper for name, method in METHODS.items() if not method.in_table2}
-    assert outside == dict.fromkeys(("appnp", "ssgc"), (None, None, None))
+    names = ("appnp", "ssgc", "ngcn", "line", "high_temperature", "harmonic")
+    assert outside == dict.fromkeys(names, (None, None, None))
 
 
 def test_settings_by_graph():
@@ -41,6 +42,7 @@ def test_names_as_a_user_may_write_them():
     assert checked("Graph-CNN") == checked("graph_cnn") == "graph_cnn"
     assert checked(" GWNN ") == "gwnn"
     assert checked("S²GC") == checked("ssgc") == "ssgc"
+    assert checked("High temperature") == checked("high-temperature") == "high_temperature"
     for method in METHODS.values():
         assert METHODS[checked(method.title)] is method
     with pytest.raises(ValueError, match="'gnc' is no method of the zoo: it has lp, ica"):

@@ -1,7 +1,10 @@
 """LP: labels spread along the edges while those that are known stay: F ← α·P·F + (1−α)·Y with P = D⁻¹A, then F = Y on
-the training nodes. With α = 1 its limit is the harmonic function, whose value is the mean over the neighbours.
+the training nodes, for so many steps. It is a damped propagation cut short, and no harmonic function: that is its limit
+at α = 1, which `panconv.paper.zoo.harmonic` solves for.
 
-Zhu, Ghahramani & Lafferty, Semi-supervised learning using Gaussian fields and harmonic functions, ICML 2003.
+The walk and the held labels are those of Zhu & Ghahramani, Learning from labeled and unlabeled data with label
+propagation, 2002; the damping is that of Zhou et al., Learning with local and global consistency, NIPS 2003, who have
+D^−½AD^−½ and hold no label. What the paper cites is Zhu, Ghahramani & Lafferty, ICML 2003.
 """
 
 from __future__ import annotations

@@ -50,3 +50,8 @@ def walks(loss: str, **others: Any) -> dict[str, Any]:
     """The settings of what learns from random walks."""
     walk = {"walk": "generic", "walks": 10, "length": 40, "window": 10}
     return {**walk, "loss": loss, "dimension": 128, "epochs": 1, "batch": 256, "lr": 0.01, "scale": "none", **others}
+
+
+# SGC's, with the weight decays that its repository has. S²GC is built on that code, and gets the same.
+LINEAR = stack(None, 0.2, 1.3e-5, decay="", dropout=None, epochs=100, patience=100)
+LINEAR_BY_GRAPH = {"citeseer": {"weight_decay": 2.35e-5, "epochs": 150}, "pubmed": {"weight_decay": 7.4e-5}}

@@ -1,6 +1,6 @@
 """One row per baseline: its citation, its settings by graph, and what of it can be put on M. No torch here.
 
-Table 2's 24 stand in its order; the rows after them are outside of it, and neither counted nor ranked.
+Table 2's 24 stand in its order; the rows after them (`panconv.paper.zoo.outside`) are neither counted nor ranked.
 
 The method itself is the file of the row's name: `train(data, how, seeds, device, tell)` in `panconv.paper.zoo.<name>`.
 """
@@ -11,18 +11,17 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from panconv.paper.zoo.method import Method, stack, walks
+from panconv.paper.zoo.method import LINEAR, LINEAR_BY_GRAPH, Method, stack, walks
+from panconv.paper.zoo.outside import OUTSIDE
 
 _INDUCTIVE = {"variant": "I", "dimension": 50, "path": 10, "window": 3}  # Planetoid's, better on two of the graphs
-
-# SGC's, with the weight decays that its repository has. S²GC is built on that code, and gets the same.
-_LINEAR = stack(None, 0.2, 1.3e-5, decay="", dropout=None, epochs=100, patience=100)
-_LINEAR_BY_GRAPH = {"citeseer": {"weight_decay": 2.35e-5, "epochs": 150}, "pubmed": {"weight_decay": 7.4e-5}}
 
 METHODS: dict[str, Method] = {
     "lp": Method(
         "LP",
-        "Zhu, Ghahramani & Lafferty, Semi-supervised learning using Gaussian fields and harmonic functions, ICML 2003",
+        # The paper cites Zhu, Ghahramani & Lafferty, ICML 2003, which is the row `harmonic`.
+        "Zhu & Ghahramani, Learning from labeled and unlabeled data with label propagation, 2002, damped as in Zhou et "
+        "al., Learning with local and global consistency, NIPS 2003",
         {"normalize": True, "steps": 20, "alpha": 0.95},
         {"citeseer": {"steps": 100, "alpha": 0.99}, "pubmed": {"steps": 100, "alpha": 0.99}},
         met="operator",
@@ -242,8 +241,8 @@ METHODS: dict[str, Method] = {
     "sgc": Method(
         "SGC",
         "Wu et al., Simplifying graph convolutional networks, ICML 2019",
-        {**_LINEAR, "K": 2},
-        _LINEAR_BY_GRAPH,
+        {**LINEAR, "K": 2},
+        LINEAR_BY_GRAPH,
         met="operator",
     ),
     "gwnn": Method(
@@ -260,21 +259,7 @@ METHODS: dict[str, Method] = {
         on_m={"pubmed": {"threshold": 1e-4}},
         symmetric=True,
     ),
-    "appnp": Method(
-        "APPNP",
-        "Klicpera, Bojchevski & Günnemann, Predict then propagate: graph neural networks meet personalized PageRank, "
-        "ICLR 2019",
-        # without its dropout on the adjacency, which in K steps would drop K times over
-        stack(64, 0.01, 5e-3, epochs=500, patience=100, K=10, alpha=0.1),
-        met="operator",
-    ),
-    "ssgc": Method(
-        "S²GC",
-        "Zhu & Koniusz, Simple spectral graph convolution, ICLR 2021",
-        {**_LINEAR, "K": 16, "alpha": 0.05},
-        _LINEAR_BY_GRAPH,
-        met="operator",
-    ),
+    **OUTSIDE,
 }
 
 

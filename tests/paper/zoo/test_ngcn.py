@@ -1,0 +1,68 @@
+import copy
+
+import pytest
+import torch
+from towns import built, close, dense, learns_and_repeats, settings, towns
+from zoo_graph import check_dropouts
+
+from panconv import METTransform
+from panconv.paper.zoo import gcn, ngcn
+from panconv.paper.zoo.operator import graph
+
+
+def expected(model, P, x, K, r):
+    """Σ mₖ softmax(Pᵏ·ReLU(Pᵏ·X·W₀ + b₀)·W₁ + b₁), instance by instance, with powers that are formed."""
+    share, total = model.attention.softmax(0), 0.0
+    for i in range(K * r):
+        power = torch.linalg.matrix_power(P, i // r)
+        hidden = (power @ x @ model.first.weight[i] + model.first.bias[i]).relu()
+        total = total + share[i] * (power @ hidden @ model.second.weight[i] + model.second.bias[i]).softmax(-1)
+    return total
+
+
+@pytest.mark.parametrize(("K", "r"), [(1, 1), (2, 3), (4, 1)])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_every_instance_has_its_power_and_attention_weighs_them(K, r, weighted, monkeypatch):
+    data = towns(weighted=weighted)
+    model = built(ngcn, monkeypatch, data, settings("ngcn", K=K, r=r))
+    for p in (model.attention, model.first.bias, model.second.bias):
+        torch.nn.init.normal_(p)
+    A = dense(data) + torch.eye(60)
+    root = A.sum(1).rsqrt()
+    close(model(data.x, graph(data)).exp(), expected(model, root[:, None] * A * root, data.x, K, r))
+
+
+def test_with_m_as_the_operator(monkeypatch):
+    data = METTransform(2, 5, [0, 1, 1])(copy.copy(towns()))
+    model = built(ngcn, monkeypatch, data, settings("ngcn", K=3, normalize=False))
+    close(model(data.x, graph(data)).exp(), expected(model, dense(data), data.x, 3, 1))
+
+
+def test_one_instance_of_the_first_power_alone_is_gcn(monkeypatch):
+    """With all attention on it: the same matrices give the same scores, but for what a softmax does not see."""
+    data = towns()
+    model = built(ngcn, monkeypatch, data, settings("ngcn", K=2))
+    model.attention.data = torch.tensor([-1e9, 0.0])
+    theirs = gcn.network(settings("gcn", hidden=10), 12, 3).eval()
+    theirs.first.lin.weight.data, theirs.second.lin.weight.data = model.first.weight[1].T, model.second.weight[1].T
+    close(model(data.x, graph(data)), theirs(data.x, graph(data)).log_softmax(-1))
+
+
+def test_an_instance_starts_as_a_gcn_does(monkeypatch):
+    model = built(ngcn, monkeypatch, towns(), settings("ngcn"))
+    for weight, widths in ((model.first.weight, (12, 10)), (model.second.weight, (10, 3))):
+        assert weight.shape == (6, *widths)
+        bound = (6 / sum(widths)) ** 0.5
+        assert 0.9 * bound < float(weight.detach().abs().max()) <= bound
+
+
+def test_both_inputs_are_dropped_and_the_first_layer_decays(monkeypatch):
+    data = towns()
+    model = built(ngcn, monkeypatch, data, settings("ngcn", dropout=0.3))
+    check_dropouts(model, 0.3, lambda model: model(data.x, graph(data)), ["drop_input", "drop_hidden"])
+    decays = [name for name, _ in model.named_parameters() if name.startswith(settings("ngcn")["decay"])]
+    assert decays == ["first.weight", "first.bias"]
+
+
+def test_it_learns():
+    learns_and_repeats("ngcn", lr=0.1, K=3)
