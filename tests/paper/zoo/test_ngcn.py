@@ -11,47 +11,50 @@ from panconv.paper.zoo.operator import graph
 
 
 def expected(model, P, x, K, r):
-    """Σ mₖ softmax(Pᵏ·ReLU(Pᵏ·X·W₀ + b₀)·W₁ + b₁), instance by instance, with powers that are formed."""
-    share, total = model.attention.softmax(0), 0.0
+    """[Pᵏ·ReLU(Pᵏ·X·W₀ + b₀)·W₁ + b₁] side by side, times W, instance by instance, with powers that are formed."""
+    said = []
     for i in range(K * r):
         power = torch.linalg.matrix_power(P, i // r)
         hidden = (power @ x @ model.first.weight[i] + model.first.bias[i]).relu()
-        total = total + share[i] * (power @ hidden @ model.second.weight[i] + model.second.bias[i]).softmax(-1)
-    return total
+        said.append(power @ hidden @ model.second.weight[i] + model.second.bias[i])
+    return torch.cat(said, 1) @ model.join
 
 
 @pytest.mark.parametrize(("K", "r"), [(1, 1), (2, 3), (4, 1)])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_every_instance_has_its_power_and_attention_weighs_them(K, r, weighted, monkeypatch):
+def test_every_instance_has_its_power_and_a_layer_joins_them(K, r, weighted, monkeypatch):
     data = towns(weighted=weighted)
     model = built(ngcn, monkeypatch, data, settings("ngcn", K=K, r=r))
-    for p in (model.attention, model.first.bias, model.second.bias):
+    for p in (model.join, model.first.bias, model.second.bias):
         torch.nn.init.normal_(p)
     A = dense(data) + torch.eye(60)
     root = A.sum(1).rsqrt()
-    close(model(data.x, graph(data)).exp(), expected(model, root[:, None] * A * root, data.x, K, r))
+    close(model(data.x, graph(data)), expected(model, root[:, None] * A * root, data.x, K, r))
 
 
 def test_with_m_as_the_operator(monkeypatch):
     data = METTransform(2, 5, [0, 1, 1])(copy.copy(towns()))
-    model = built(ngcn, monkeypatch, data, settings("ngcn", K=3, normalize=False))
-    close(model(data.x, graph(data)).exp(), expected(model, dense(data), data.x, 3, 1))
+    model = built(ngcn, monkeypatch, data, settings("ngcn", K=3, r=1, normalize=False))
+    close(model(data.x, graph(data)), expected(model, dense(data), data.x, 3, 1))
 
 
 def test_one_instance_of_the_first_power_alone_is_gcn(monkeypatch):
-    """With all attention on it: the same matrices give the same scores, but for what a softmax does not see."""
+    """With all trust in it: the same matrices give the same scores."""
     data = towns()
-    model = built(ngcn, monkeypatch, data, settings("ngcn", K=2))
-    model.attention.data = torch.tensor([-1e9, 0.0])
+    model = built(ngcn, monkeypatch, data, settings("ngcn", K=2, r=1))
+    model.join.data = torch.cat([torch.zeros(3, 3), torch.eye(3)])
     theirs = gcn.network(settings("gcn", hidden=10), 12, 3).eval()
     theirs.first.lin.weight.data, theirs.second.lin.weight.data = model.first.weight[1].T, model.second.weight[1].T
-    close(model(data.x, graph(data)), theirs(data.x, graph(data)).log_softmax(-1))
+    close(model(data.x, graph(data)), theirs(data.x, graph(data)))
 
 
-def test_an_instance_starts_as_a_gcn_does(monkeypatch):
-    model = built(ngcn, monkeypatch, towns(), settings("ngcn"))
+def test_it_starts_as_the_mean_of_gcns(monkeypatch):
+    data = towns()
+    model = built(ngcn, monkeypatch, data, settings("ngcn"))
+    alone = super(ngcn.Network, model).forward(data.x, graph(data))
+    close(model(data.x, graph(data)), alone.mean(1))
     for weight, widths in ((model.first.weight, (12, 10)), (model.second.weight, (10, 3))):
-        assert weight.shape == (6, *widths)
+        assert weight.shape == (24, *widths)
         bound = (6 / sum(widths)) ** 0.5
         assert 0.9 * bound < float(weight.detach().abs().max()) <= bound
 

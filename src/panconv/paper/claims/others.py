@@ -12,8 +12,8 @@ from panconv.paper.report.summary import TITLES, baseline, table2
 from panconv.paper.zoo.registry import METHODS
 
 # Models that the paper names as ones that M may serve, by their place in it.
-LAPLACIAN = ("dcnn", "chebnet", "gcn", "monet", "graph_cnn", "gwnn")
-WALKS = ("deepwalk", "node2vec")
+LAPLACIAN = ("ngcn", "dcnn", "chebnet", "gcn", "monet", "graph_cnn", "gwnn")
+WALKS = ("deepwalk", "line", "node2vec")
 ADAPTED = tuple(name for name, method in METHODS.items() if method.met and method.in_table2)
 
 

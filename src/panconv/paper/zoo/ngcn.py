@@ -1,10 +1,10 @@
-"""N-GCN: GCNs side by side, the k-th of them on Âᵏ, and a softmax over the instances that says whom to trust,
+"""N-GCN: GCNs side by side, the k-th of them on Âᵏ, and a layer on top that says whom to trust,
 
-    Y = Σₖ mₖ·softmax(Âᵏ·ReLU(Âᵏ·X·W₀⁽ᵏ⁾)·W₁⁽ᵏ⁾),   m = softmax(m̃),   k = 0 … K − 1, r instances of each.
+    Y = [ Y⁽⁰⁾ ‖ Y⁽¹⁾ ‖ … ]·W,   Y⁽ᵏ⁾ = Âᵏ·ReLU(Âᵏ·X·W₀⁽ᵏ⁾)·W₁⁽ᵏ⁾,   k = 0 … K − 1, r instances of each.
 
-Its paper combines them in two ways; this is N-GCN_a, by attention, and not N-GCN_fc, by a layer on top. Powers are
-never formed. Abu-El-Haija, Kapoor, Perozzi & Lee, N-GCN: multi-scale graph convolution for semi-supervised node
-classification, UAI 2019.
+Its paper combines them in two ways; this is N-GCN_fc, and not N-GCN_a, by attention. W starts as the mean of the
+instances. Powers are never formed. Abu-El-Haija, Kapoor, Perozzi & Lee, N-GCN: multi-scale graph convolution for
+semi-supervised node classification, UAI 2019.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Instances(nn.Module):
 
 
 class Network(Layers):
-    """The instances, and the logarithm of the mean of what they say.
+    """The instances, and the layer that joins what they say.
 
     Args:
         how: hidden, dropout (all instances see the same features dropped), K and r.
@@ -65,11 +65,10 @@ class Network(Layers):
         K, r, hidden = how["K"], how["r"], how["hidden"]
         first, second = Instances(inputs, hidden, K, r, a, a_t), Instances(hidden, classes, K, r, a, a_t)
         super().__init__(first, second, how["dropout"])
-        self.attention = nn.Parameter(torch.zeros(K * r))  # m̃
+        self.join = nn.Parameter(torch.eye(classes).repeat(K * r, 1) / (K * r))  # (K·r·C, C)
 
     def forward(self, x: Tensor, adj: Adjacency) -> Tensor:
-        said = super().forward(x, adj).log_softmax(-1)  # (N, K·r, C)
-        return (said + self.attention.log_softmax(0).unsqueeze(-1)).logsumexp(1)
+        return super().forward(x, adj).flatten(1) @ self.join
 
 
 train = trained_by_fit(Network, renormalized)

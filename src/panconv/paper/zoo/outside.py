@@ -28,8 +28,8 @@ OUTSIDE: dict[str, Method] = {
         "N-GCN",
         "Abu-El-Haija, Kapoor, Perozzi & Lee, N-GCN: multi-scale graph convolution for semi-supervised node "
         "classification, UAI 2019",
-        # Ten hidden channels per instance; the rest is GCN's, and no instance has a loss of its own.
-        stack(10, K=6, r=1),
+        # Ten hidden channels per instance and four instances of each power, by validation; the rest is GCN's.
+        stack(10, K=6, r=4),
         met="operator",
     ),
     "line": Method(
