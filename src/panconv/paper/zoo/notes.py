@@ -45,7 +45,8 @@ NOTES: dict[str, str] = {
     "gwnn": "Entries below the threshold are dropped with their sign, as its authors' code does; 32 hidden "
     "channels, decay and s by validation.",
     "ngcn": "N-GCN_fc, whose instances are joined by a layer, with powers 0 to 5, four instances of each and ten "
-    "hidden channels; trained as GCN is, all instances on the same dropped features. Its paper has 83.0, 72.2 and 79.5.",
+    "hidden channels; trained as GCN is, all instances on the same dropped features. Its paper has 83.0, 72.2 and "
+    "79.5.",
     "line": "Both orders side by side. Adam and large steps in place of SGD. On M edges are drawn by M's entries, and "
     "not by how often the maximal entropy walk meets them (walk=maximal-entropy): on Cora 422 of the 2,708 nodes hold "
     "99 % of that walk.",
