@@ -78,7 +78,7 @@ WIDTH = [*(each for each in COUNT if each is not COUNT[10]), None]  # −1 is le
 LENGTH = [*NO_INTEGER, None, -1, 10**13]
 SEED = [*NO_INTEGER, None, -1, 2**63]
 POSITIVE = ["1", None, NAN, INF, 0, -1.0, 1j, [1.0, 2.0], Odd()]
-METHOD = ["2", 2.5, None, 0, 10, -1, [2], True, Odd()]
+METHOD = ["2", 2.5, None, 0, 12, -1, [2], True, Odd()]
 WEIGHTS = [
     *("fre", Odd(), 3.0, {"kind": "fre"}, {}, [1.0], [1.0] * 9, ["a", "b", "c"], [1.0, NAN, 1.0], [1.0, INF, 1.0]),
     *([1j, 1j, 1j], [[1.0], [2.0, 3.0], [1.0]], torch.ones(3, 1, 1), torch.ones(3, dtype=torch.complex64)),
@@ -406,7 +406,7 @@ TABLE = {
             "weight_decay": ["1", None, NAN, INF, -1.0, 1j, [1.0]],
             "epochs": [*COUNT, None],
             "patience": [*COUNT, None],
-            "keep": ["last", None, 3, ["loss"]],
+            "keep": ["first", None, 3, ["loss"]],
             "device": ["tpu9", 3.5, None, "meta", "cuda:99"],
         },
     ),

@@ -103,9 +103,7 @@ MUTANTS = [
     Mutant(
         "zero edges join", "paths/formed.py", "& (a.value.detach() != 0)", "& (a.value.detach() == a.value.detach())"
     ),
-    Mutant(
-        "formed adjoint not transposed", "paths/formed.py", "back = spmm(a_t, a, term)", "back = spmm(a, a_t, term)"
-    ),
+    Mutant("formed adjoint not transposed", "paths/formed.py", "operands(y.dtype)[::-1], y)", "operands(y.dtype), y)"),
     Mutant(
         "merged paths do not add",
         "paths/formed.py",

@@ -59,10 +59,21 @@ SOUND = {
         "datasets": "cora pubmed",
         "models": "sgc gcn,sgc",
     },
-    **{"methods": "lp pan gcn,lp", "what": "table1 table2 figure1 figure2", "k": "0,1,1 1,1 1 2"},
+    **{
+        "methods": "lp pan gcn,lp",
+        "what": "table1 table2 figure1 figure2 scale",
+        "containing": "grid entropy",
+        "k": "0,1,1 1,1 1 2",
+    },
     **{"settings": "lr=0.1 steps=2 normalize=false alpha=1 epochs=1 hidden=4"},
 }
-WRONG = {"what": ["tabl", ""], "weights": ["warm"], "device": ["warp", "", "cuda:99", "meta"], "paths": ["longest"]}
+WRONG = {
+    "what": ["tabl", ""],
+    "containing": ["no such words"],
+    "weights": ["warm"],
+    "device": ["warp", "", "cuda:99", "meta"],
+    "paths": ["longest"],
+}
 WRONG |= {
     "datasets": ["coda", "", ","],
     "models": ["xyz", ""],
@@ -208,7 +219,7 @@ class Fuzzer:
             return self.path(name, nasty)
         sound = SOUND.get(name, "").split()
         if name == "method":
-            sound = ["lp", "gcn", "mlp", "sgc", "GCN "] if parameter.kind is str else list("123456789")
+            sound = ["lp", "gcn", "mlp", "sgc", "GCN "] if parameter.kind is str else list(map(str, range(1, 12)))
         others = NASTY if parameter.kind is int else FLOATS if parameter.kind is float else LISTS
         return self.random.choice(WRONG.get(name, others) if nasty else sound)
 

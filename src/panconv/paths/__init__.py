@@ -22,6 +22,8 @@ PATHS: dict[str, type] = {
     "self_avoiding": SelfAvoidingPaths,
     "effective": EffectiveWalks,
 }
+# What each takes beside them; looked up here, since the compiler does not trace a look at a signature.
+_OPTIONS = {kind: set(inspect.signature(made).parameters) - {"adj", "L"} for kind, made in PATHS.items()}
 
 
 def paths_from(paths: object) -> Callable[[Adjacency, int], PathFamily]:
@@ -37,7 +39,7 @@ def paths_from(paths: object) -> Callable[[Adjacency, int], PathFamily]:
     kind = options.pop("kind", None)
     if not isinstance(kind, str) or kind not in PATHS:
         raise ValueError(f"paths must be one of {', '.join(PATHS)}, or a function of a graph and L, got {paths!r}")
-    known = set(inspect.signature(PATHS[kind]).parameters) - {"adj", "L"}
+    known = _OPTIONS[kind]
     if odd := sorted(options.keys() - known):
         raise ValueError(
             f"paths of kind {kind!r} have no option {odd[0]!r}, only: {', '.join(sorted(known)) or 'none'}"
