@@ -63,6 +63,7 @@ SOUND = {
         "methods": "lp pan gcn,lp",
         "what": "table1 table2 figure1 figure2 scale",
         "containing": "grid entropy",
+        "nodes": "20 40",
         "k": "0,1,1 1,1 1 2",
     },
     **{"settings": "lr=0.1 steps=2 normalize=false alpha=1 epochs=1 hidden=4"},
