@@ -11,7 +11,7 @@ from itertools import product
 
 from zoo_tables import DOCS, filled, table
 
-from panconv.paper.claims.claim import Evidence, accuracy, paired, validated
+from panconv.paper.claims.claim import Evidence, accuracy, change_by_seed, validated
 from panconv.paper.claims.ledger import LEDGER, judged
 from panconv.paper.published import GRAPHS, GRID_SEARCH, TABLE3
 from panconv.paper.report.summary import TITLES, Cell, convergence, table3
@@ -102,7 +102,7 @@ def _law(evidence: Evidence) -> str:
         free = evidence.trials(further.law_tasks(name, L, None, 1))
         laws = [evidence.trials(further.law_tasks(name, L, alpha, 1)) for alpha in further.ALPHAS]
         best = max(laws, key=validated)
-        rows.append([TITLES[name], f"{L}", accuracy(free), *map(accuracy, laws), str(paired(best, free))])
+        rows.append([TITLES[name], f"{L}", accuracy(free), *map(accuracy, laws), str(change_by_seed(best, free))])
     return table(["", "L", "every E(n)", *(f"α = {a:g}" for a in further.ALPHAS), "best by validation less free"], rows)
 
 

@@ -26,6 +26,7 @@ MOVED = {
     "results": "records.record",
     "saving": "training.saving",
     "search": "training.search",
+    "series": "compute.series",
     "train": "training.fit",
     "zoo": "paper.zoo",
     "zoo.records": "records.record",

@@ -14,6 +14,7 @@ from panconv.base.checks import checked_flag, checked_operand, checked_width
 from panconv.compute.edge_matrices import EdgeMatrices, arriving_shares
 from panconv.compute.features import SparseRows
 from panconv.graph import Adjacency
+from panconv.met import MET
 from panconv.met.plan import sum_of
 from panconv.nn.linear import Linear
 from panconv.nn.on_paths import OnPaths
@@ -77,6 +78,10 @@ class PANEdgeAttention(OnPaths):
     @property
     def in_channels(self) -> int:
         return self.lin.in_channels
+
+    def met(self, adj: Adjacency) -> MET:
+        """What it starts from, before any attention is trained: M of method 8."""
+        return super().met(adj)
 
     def reset_parameters(self) -> None:
         super().reset_parameters()

@@ -56,5 +56,5 @@ def reported(dataset: str, method: int, weights: str, k: Sequence[float] | None,
         return None
     if method == 5 and k is not None and k[0] == 0 and k[1] == k[2] > 0:
         return GRID_SEARCH.get(dataset)
-    by_backpropagation = weights == ("boltzmann" if method in (1, 2, 7) else "free")
+    by_backpropagation = weights == ("boltzmann" if method in (1, 2, 7) else "free")  # of the seven that it has
     return TABLE3.get(method, {}).get(dataset) if by_backpropagation else None

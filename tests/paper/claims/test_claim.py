@@ -9,8 +9,8 @@ from panconv.paper.claims.claim import (
     NOT,
     Evidence,
     MissingRecords,
+    change_by_seed,
     interval,
-    paired,
     verdict,
 )
 from panconv.records.record import Results
@@ -28,7 +28,7 @@ def test_trials_are_compared_seed_by_seed():
     """Each seed has its own level, far apart: only the differences tell."""
     ours = [make(seed, test_accuracy=0.1 * seed + 0.01 + 0.001 * (seed % 2)) for seed in range(8)]
     theirs = [make(seed, test_accuracy=0.1 * seed) for seed in reversed(range(9))]
-    change = paired(ours, theirs)
+    change = change_by_seed(ours, theirs)
     assert change.mean == pytest.approx(1.05)
     assert change.above
     assert not change.below

@@ -101,7 +101,7 @@ def test_the_optimum_per_layer_is_that_of_validation(last, expected, monkeypatch
         for task in further.per_layer_tasks(name):
             good = 0.9 if task.weights == best else 0.5
             runs.append(replace(make(), **vars(task), test_accuracy=None, val_accuracy=good))
-        winners += of(further.per_layer_winner(name, further.per_layer_points(runs, name)[0], 1))
+        winners += of(cells.winner_tasks(name, further.per_layer_points(runs, name)[0], 1))
     assert judge(judges.optimum_per_layer, runs, winners).verdict == expected
     with pytest.raises(MissingRecords, match="grid per layer on pubmed"):
         judge(judges.optimum_per_layer, runs[:-1], winners)

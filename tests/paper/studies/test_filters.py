@@ -5,7 +5,7 @@ import pytest
 import torch
 from undirected import undirected_edges
 
-from panconv import Adjacency
+from panconv import METHODS, Adjacency
 from panconv.paper.studies import filters as study
 from panconv.paper.studies.filters import draw_filters, filters
 
@@ -13,7 +13,7 @@ KARATE = Adjacency.of(undirected_edges(nx.karate_club_graph()))
 TEMPERATURES = (0.0, 0.1, 1.0, math.inf)
 
 
-@pytest.mark.parametrize("method", [1, 2, 3, 4, 5, 6, 7, 8, 9])
+@pytest.mark.parametrize("method", METHODS)
 def test_cold_passes_all_and_hot_the_low_frequencies(method):
     """The paper's sentence read as one on frequencies: it is the other way round."""
     found = filters(KARATE, TEMPERATURES, L=2, method=method)

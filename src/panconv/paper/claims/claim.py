@@ -98,7 +98,7 @@ def interval(values: Sequence[float]) -> Mean:
     return Mean(statistics.fmean(values), half)
 
 
-def paired(ours: Sequence[Record], theirs: Sequence[Record]) -> Mean:
+def change_by_seed(ours: Sequence[Record], theirs: Sequence[Record]) -> Mean:
     """How much more test accuracy the first have, in points, seed by seed."""
     other = {record.seed: tested(record) for record in theirs}
     return interval([tested(record) - other[record.seed] for record in ours if record.seed in other])

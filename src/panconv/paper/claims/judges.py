@@ -15,9 +15,9 @@ from panconv.paper.claims.claim import (
     Judged,
     MissingRecords,
     accuracy,
+    change_by_seed,
     interval,
     mean,
-    paired,
     tested,
     validated,
     verdict,
@@ -125,7 +125,7 @@ def optimum_per_layer(evidence: Evidence) -> Judged:
             raise MissingRecords(f"the grid per layer on {name}")
         of_kind = [all(k[0] == 0 and k[1] == k[2] for k in point.weights["of"]) for point in points]
         right.append(of_kind[0])
-        runs = evidence.trials(further.per_layer_winner(name, points[0], 1))
+        runs = evidence.trials(cells.winner_tasks(name, points[0], 1))
         words[name] = f"best of that form is {1 + of_kind.index(True)} of {len(points)}; winner tests {accuracy(runs)}"
     return Judged(by_graph(words), verdict(right))
 
@@ -196,7 +196,7 @@ def faster_at_equal_scale(evidence: Evidence) -> Judged:
 def reaches_higher(evidence: Evidence) -> Judged:
     pan, gcn = _pan(evidence, "cora"), evidence.trials(cells.gcn_tasks(1))
     ends = interval([100 * (p.accuracy_curve[-1] - g.accuracy_curve[-1]) for p, g in zip(pan, gcn, strict=True)])
-    test = paired(pan, gcn)
+    test = change_by_seed(pan, gcn)
     figure = f"validation {ends}, test {test} ({accuracy(pan)} against {accuracy(gcn)})"
     return Judged(figure, verdict([ends.above, test.above]))
 
@@ -222,7 +222,7 @@ def law_generalises(evidence: Evidence) -> Judged:
         for L in further.LAW_LENGTHS:
             free = evidence.trials(further.law_tasks(name, L, None, 1))
             laws = {a: evidence.trials(further.law_tasks(name, L, a, 1)) for a in further.ALPHAS}
-            change = paired(max(laws.values(), key=validated), free)
+            change = change_by_seed(max(laws.values(), key=validated), free)
             changes.append(f"L = {L}: {change}")
             right.append(change.above)
         words[name] = ", ".join(changes)
@@ -240,7 +240,7 @@ def beats_both_extremes(evidence: Evidence) -> Judged:
         of = _lengths(evidence, name)
         best = max(MODERATE, key=lambda L: validated(of[L]))
         hot = evidence.trials(Baseline("high_temperature", name).own(1))
-        right += [paired(of[best], other).above for other in (of[0], hot)]
+        right += [change_by_seed(of[best], other).above for other in (of[0], hot)]
         words[name] = f"L = {best} {accuracy(of[best])}, L = 0 {accuracy(of[0])}, I + ψ₁ψ₁ᵀ {accuracy(hot)}"
     return Judged(by_graph(words), verdict(right))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from panconv.paper.published import TABLE3
@@ -24,34 +23,34 @@ QUICK_EPOCHS = 10
 
 def method_tasks(dataset: str, method: int, trials: int, quick: bool = False) -> list[Task]:
     """A cell of Table 3: a method by back-propagation."""
-    return _tasks(dataset, method, start(method, 2), settings(dataset, method), trials, quick)
+    return trials_of(dataset, method, start(method, 2), settings(dataset, method), trials, quick)
 
 
 def pan_tasks(dataset: str, trials: int, quick: bool = False, split: str = "public") -> list[Task]:
     """The PAN row of Tables 1 and 2, with the paper's settings and k(n)."""
-    return _tasks(dataset, 5, BEST_K, PAPER[dataset], trials, quick, split=split)
+    return trials_of(dataset, 5, BEST_K, PAPER[dataset], trials, quick, split=split)
 
 
 def gcn_tasks(trials: int, quick: bool = False) -> list[Task]:
     """GCN on Cora, for Figure 2."""
-    return _tasks("cora", 5, GCN_K, GCN, trials, quick, L=1)
+    return trials_of("cora", 5, GCN_K, GCN, trials, quick, L=1)
 
 
 def grid_tasks(dataset: str, quick: bool = False) -> list[Task]:
     """The grid of Table 3's last row."""
     trials = 1 if quick else GRID_TRIALS
-    return [job for k in GRID for job in _tasks(dataset, 5, k, PAPER[dataset], trials, quick)]
+    return [job for k in GRID for job in trials_of(dataset, 5, k, PAPER[dataset], trials, quick)]
 
 
 def winner_tasks(dataset: str, best: Point, trials: int, quick: bool = False) -> list[Task]:
     """The cell of Table 3's last row: the point that validation chose, with new seeds."""
-    return _tasks(dataset, 5, best.weights, PAPER[dataset], trials, quick, seed=WINNER_SEED)
+    return trials_of(dataset, 5, best.weights, PAPER[dataset], trials, quick, seed=WINNER_SEED)
 
 
-def found(runs: Sequence[Record], jobs: Sequence[Task]) -> list[Record]:
+def found(runs: Sequence[Record], tasks: Sequence[Task]) -> list[Record]:
     """The trials of a cell: alike in everything but the seed; those that chose a winner are not its own."""
-    winner = jobs[0].seed >= WINNER_SEED
-    return [run for run in runner.alike(runs, jobs) if (run.seed >= WINNER_SEED) == winner]
+    winner = tasks[0].seed >= WINNER_SEED
+    return [run for run in runner.alike(runs, tasks) if (run.seed >= WINNER_SEED) == winner]
 
 
 def grid_points(runs: Sequence[Record], dataset: str, quick: bool = False) -> list[Point]:
@@ -62,8 +61,8 @@ def grid_points(runs: Sequence[Record], dataset: str, quick: bool = False) -> li
 
 def searched(runs: Sequence[Record], dataset: str, quick: bool = False) -> list[Record]:
     """The runs of Table 3's grid: those seeds and no others, though another table may have trained a point further."""
-    jobs = {job.key() for job in grid_tasks(dataset, quick)}
-    return [run for run in runs if run.dataset == dataset and run.model == PAN and run.key() in jobs]
+    tasks = {job.key() for job in grid_tasks(dataset, quick)}
+    return [run for run in runs if run.dataset == dataset and run.model == PAN and run.key() in tasks]
 
 
 def wanted(
@@ -87,7 +86,7 @@ def wanted(
     return tasks, later
 
 
-def _tasks(
+def trials_of(
     dataset: str,
     method: int,
     weights: Any,
@@ -97,6 +96,9 @@ def _tasks(
     L: int = 2,
     seed: int = 0,
     split: str = "public",
+    tested: bool = True,
+    **unsaid: Any,
 ) -> list[Task]:
-    plain = replace(how, epochs=QUICK_EPOCHS).plain() if quick else how.plain()
-    return [pan_task(dataset, method, weights, L, plain, seed + t, split) for t in range(trials)]
+    """The trials of a PAN, with the seeds from `seed` on; of a quick look, of few epochs."""
+    plain = how.plain(epochs=QUICK_EPOCHS if quick else None, **unsaid)
+    return [pan_task(dataset, method, weights, L, plain, seed + t, split, tested) for t in range(trials)]

@@ -11,11 +11,10 @@ from itertools import product
 from typing import Any
 
 from panconv.paper.published import GRAPHS, TABLE3
-from panconv.paper.settings import GCN, PAPER, UNDER_Z, Settings, settings
-from panconv.paper.tables.cells import BEST_K, GRID_TRIALS, QUICK_EPOCHS, WINNER_SEED
+from panconv.paper.settings import GCN, PAPER, UNDER_Z, settings
+from panconv.paper.tables.cells import BEST_K, GRID_TRIALS, trials_of, winner_tasks
 from panconv.records.ranking import Point, ranked
-from panconv.records.record import Record, Task, pan_task
-from panconv.training import runner
+from panconv.records.record import Record, Task
 
 # Table 3 by the letter of the paper, E(n) = 0 and its weight decay for every method, and what it leaves unsaid: the
 # start of k(n), the matrices that decay, the scale of the features, and the epoch that is tested.
@@ -46,32 +45,32 @@ def stated_tasks(dataset: str, method: int | None, version: str, trials: int, qu
     if version == "from k(n) = 1" and weights == "free":
         weights = {"kind": "free", "k": [1.0, 1.0, 1.0]}
     k = BEST_K if method is None else weights
-    return _tasks(dataset, method or 5, k, 2, PAPER[dataset], trials, quick, **STATED[version])
+    return trials_of(dataset, method or 5, k, PAPER[dataset], trials, quick, **STATED[version])
 
 
 def scale_tasks(model: str, scale: float, decay: str, trials: int, quick: bool = False) -> list[Task]:
     """A cell of Figure 2's second panel: GCN's Â or PAN's Â + Â², times a scale, under the decay of either."""
     k = [0.0, scale] if model == "GCN" else [0.0, scale / 2, scale / 2]
     how = replace(GCN, weight_decay=DECAYS[decay])
-    return _tasks("cora", 5, k, len(k) - 1, how, trials, quick)
+    return trials_of("cora", 5, k, how, trials, quick, L=len(k) - 1)
 
 
 def length_tasks(dataset: str, L: int, trials: int, quick: bool = False) -> list[Task]:
     """Method 5 with k(n) trained, of a length."""
-    return _tasks(dataset, 5, "free", L, PAPER[dataset], trials, quick)
+    return trials_of(dataset, 5, "free", PAPER[dataset], trials, quick, L)
 
 
 def law_tasks(dataset: str, L: int, alpha: float | None, trials: int, quick: bool = False) -> list[Task]:
     """Method 2 with E(n) = n^α and T alone trained, or without an α with every E(n) trained."""
     law = {"kind": "power-law", "alpha": alpha, "temperature": 1.0, "trained": True}
-    return _tasks(dataset, 2, "boltzmann" if alpha is None else law, L, settings(dataset, 2), trials, quick)
+    return trials_of(dataset, 2, "boltzmann" if alpha is None else law, settings(dataset, 2), trials, quick, L)
 
 
 def per_layer_tasks(dataset: str, quick: bool = False) -> list[Task]:
     """The grid with a k(n) for each layer, of which no point is tested."""
     points = PER_LAYER[:: len(PER_LAYER) // 2] if quick else PER_LAYER
     trials = 1 if quick else GRID_TRIALS
-    return [task for k in points for task in _tasks(dataset, 5, k, 2, PAPER[dataset], trials, quick, tested=False)]
+    return [task for k in points for task in trials_of(dataset, 5, k, PAPER[dataset], trials, quick, tested=False)]
 
 
 def per_layer_points(records: Sequence[Record], dataset: str, quick: bool = False) -> list[Point]:
@@ -80,11 +79,6 @@ def per_layer_points(records: Sequence[Record], dataset: str, quick: bool = Fals
     mine = (record for record in records if record.dataset == dataset and not record.tested)
     done = [record for record in mine if record.key() in tasks]
     return ranked(done) if len(done) == len(tasks) else []
-
-
-def per_layer_winner(dataset: str, best: Point, trials: int, quick: bool = False) -> list[Task]:
-    """The point that validation chose, with new seeds."""
-    return _tasks(dataset, 5, best.weights, 2, PAPER[dataset], trials, quick, seed=WINNER_SEED)
 
 
 def _stated(datasets: Sequence[str], trials: int, quick: bool) -> Iterator[Task]:
@@ -122,29 +116,7 @@ def wanted(
     tasks, later = list(FURTHER[question](datasets, trials, quick)), 0
     for name in datasets if question == "per-layer" else ():
         if points := per_layer_points(records, name, quick):
-            tasks += per_layer_winner(name, points[0], trials, quick)
+            tasks += winner_tasks(name, points[0], trials, quick)
         else:
             later += trials
     return list({task.key(): task for task in tasks}.values()), later
-
-
-def trained(records: Sequence[Record], tasks: Sequence[Task]) -> list[Record]:
-    """The records of a cell, by seed."""
-    return sorted(runner.alike(records, tasks), key=lambda record: record.seed)
-
-
-def _tasks(
-    dataset: str,
-    method: int,
-    weights: Any,
-    L: int,
-    how: Settings,
-    trials: int,
-    quick: bool,
-    seed: int = 0,
-    tested: bool = True,
-    **unsaid: Any,
-) -> list[Task]:
-    plain = how.plain(epochs=QUICK_EPOCHS if quick else None, **unsaid)
-    seeds = range(seed, seed + trials)
-    return [pan_task(dataset, method, weights, L, plain, each, tested=tested) for each in seeds]
