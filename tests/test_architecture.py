@@ -52,6 +52,7 @@ COVERED = {
     "met/scalings": "met/test_extremes",
     "nn/on_paths": "nn/test_pan_conv",
     "paper/claims/ledger": "paper/claims/test_ledger",
+    "paper/claims/reach": "paper/claims/test_judges",
     "paper/figures": "paper/figures",
     "paper/published": "paper/tables",
     "paper/report": "paper/report",

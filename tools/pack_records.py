@@ -9,8 +9,9 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+from panconv.base.files import replacing
 from panconv.paper.tables.further import FURTHER, wanted
-from panconv.records.jsonl import line_of, write_lines
+from panconv.records.jsonl import line_of
 from panconv.records.record import SCHEMA, Results, _plain, parsed
 
 HOME = Path(__file__).parents[1] / "docs/results"
@@ -31,9 +32,8 @@ def main(folders: list[str]) -> None:
         records = [new[key] for key in keys]
         if question not in DRAWN:
             records = [replace(record, loss_curve=[], accuracy_curve=[]) for record in records]
-        path = FURTHER_HOME / f"{question}.jsonl"
-        path.unlink(missing_ok=True)
-        write_lines(path, [line_of(SCHEMA, _plain(record), parsed) for record in records])
+        with replacing(FURTHER_HOME / f"{question}.jsonl") as path:
+            path.write_text("\n".join(line_of(SCHEMA, _plain(record), parsed).strip() for record in records) + "\n")
         print(f"{question}: {len(records)} records")
 
 

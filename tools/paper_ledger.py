@@ -5,18 +5,17 @@ python tools/paper_ledger.py
 
 from __future__ import annotations
 
-import statistics
 from collections import Counter
+from collections.abc import Iterable
 from itertools import product
 
 from zoo_tables import DOCS, filled, table
 
-from panconv.paper.claims.claim import Evidence, accuracy, change_by_seed, validated
+from panconv.paper.claims.claim import Evidence, accuracy, change_by_seed, mean, validated
 from panconv.paper.claims.ledger import LEDGER, judged
 from panconv.paper.published import GRAPHS, GRID_SEARCH, TABLE3
 from panconv.paper.report.summary import TITLES, Cell, convergence, table3
 from panconv.paper.tables import further
-from panconv.records.record import Record
 
 PAGE = DOCS / "paper.md"
 
@@ -36,7 +35,7 @@ def tables(evidence: Evidence) -> dict[str, str]:
     sections = []
     for section in dict.fromkeys(claim.section for claim in LEDGER):
         rows = [
-            [f"{claim.words}", claim.rule, f"`{_how(claim.how)}`", each.figure, f"**{each.verdict}**"]
+            [claim.words, claim.rule, _how(claim.how), each.figure, f"**{each.verdict}**"]
             for claim, each in said
             if claim.section == section
         ]
@@ -47,7 +46,8 @@ def tables(evidence: Evidence) -> dict[str, str]:
 
 
 def _how(how: str) -> str:
-    return how.split("::")[-1] if how.startswith("tests/") else how
+    """Commands as they are, tests by their names."""
+    return ", ".join(f"`{each.split('::')[-1]}`" for each in how.split("; "))
 
 
 def _escaped(rows: list[list[str]]) -> list[list[str]]:
@@ -72,7 +72,7 @@ def _stated(evidence: Evidence) -> str:
         paper = GRID_SEARCH if method is None else TABLE3[method]
         cells = [[evidence.trials(further.stated_tasks(g, method, v, 1)) for g in GRAPHS] for v in further.STATED]
         name = "Method 5, k = (0, 1, 1)" if method is None else f"Method {method}"
-        rows.append([name, _slashes(paper[g] for g in GRAPHS), *(_slashes(map(_mean, each)) for each in cells)])
+        rows.append([name, _slashes(paper[g] for g in GRAPHS), *(_slashes(map(mean, each)) for each in cells)])
     return table(["", "paper", *further.STATED], rows)
 
 
@@ -106,12 +106,8 @@ def _law(evidence: Evidence) -> str:
     return table(["", "L", "every E(n)", *(f"α = {a:g}" for a in further.ALPHAS), "best by validation less free"], rows)
 
 
-def _mean(records: list[Record]) -> float:
-    return 100 * statistics.fmean(record.test_accuracy or 0.0 for record in records)
-
-
-def _slashes(values: object) -> str:
-    return " / ".join(f"{value:.1f}" for value in values)  # type: ignore[attr-defined]
+def _slashes(values: Iterable[float]) -> str:
+    return " / ".join(f"{value:.1f}" for value in values)
 
 
 def main() -> None:

@@ -29,7 +29,10 @@ def test_every_claim_with_its_verdict(place):
 def test_some_of_them(place):
     done = call("claims", "--containing", "grid SEARCH of k(n)", cwd=place)
     assert done.returncode == 0, done.stderr
-    assert "1 claims: 1 cannot be decided" in done.stdout
+    assert "1 claim: 1 cannot be decided" in done.stdout
+    assert "panconv reproduce table3" not in done.stdout.split("ours")[0]
+    done = call("claims", "--containing", "grid SEARCH of k(n)", "--rules", cwd=place)
+    assert "by Levene's test" in " ".join(done.stdout.split())
     done = call("claims", "--containing", "no such words", cwd=place)
     assert done.returncode == 2
     assert "--containing names 'no such words', which is in no claim of the paper: use fewer words" in done.stderr

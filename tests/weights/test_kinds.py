@@ -136,3 +136,10 @@ def test_an_imaginary_part_is_not_dropped(values):
     for make in (Fixed, Free, Boltzmann, lambda values: PowerLaw(1, temperature=values)):
         with pytest.raises(TypeError, match="number"):
             make(values)
+
+
+def test_energies_and_temperature_share_a_factor():
+    """(E, T) and (cE, cT) are the same weights: there is one of the two too many to learn."""
+    E = torch.tensor([0.3, -1.0, 2.0], dtype=torch.float64)
+    close(Boltzmann(4 * E, temperature=2.0)(), Boltzmann(2 * E, temperature=1.0)())
+    close(Boltzmann(3 * E, temperature=3.0)(), Boltzmann(E, temperature=1.0)())

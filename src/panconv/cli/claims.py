@@ -19,6 +19,7 @@ _INK = {"came out": "green", "did not come out": "red", "came out in part": "yel
 def claims(
     results: Annotated[Path, typer.Option(metavar="DIR", help="The folder of records.")] = RESULTS,
     containing: Annotated[str | None, typer.Option(metavar="WORDS", help="Only claims with these words.")] = None,
+    rules: Annotated[bool, typer.Option("--rules", help="Also the rule and the command of each.")] = False,
     json_file: Annotated[Path | None, json_of("every line")] = None,
 ) -> None:
     """The ledger of the paper: every claim, our figure, and whether it came out, judged from a folder of records.
@@ -37,10 +38,13 @@ def claims(
         shown = screen.table(_COLUMNS, section, texts=_COLUMNS)
         for claim, said in found:
             if claim.section == section:
-                shown.add_row(claim.words, said.figure, Text(said.verdict, style=_INK.get(said.verdict, "dim")))
+                rule = f"\n{claim.rule}\n{claim.how}" if rules else ""
+                words = Text.assemble(claim.words, (rule, "dim"))
+                shown.add_row(words, said.figure, Text(said.verdict, style=_INK.get(said.verdict, "dim")))
         screen.out.print(shown)
-    counts = Counter(said.verdict for _, said in found)
-    screen.out.print(f"{len(found)} claims: " + ", ".join(f"{count} {words}" for words, count in counts.most_common()))
+    counts = Counter(each.verdict for _, each in found)
+    tally = ", ".join(f"{count} {verdict}" for verdict, count in counts.most_common())
+    screen.out.print(f"{len(found)} claim{'s' * (len(found) > 1)}: {tally}")
     fields = ("section", "words", "rule", "how")
-    lines = [{**{name: getattr(claim, name) for name in fields}, **vars(said)} for claim, said in found]
+    lines = [{**{name: getattr(claim, name) for name in fields}, **vars(each)} for claim, each in found]
     screen.write_json(json_file, lines, "claims")

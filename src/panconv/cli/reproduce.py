@@ -16,7 +16,7 @@ from panconv.paper.published import GRAPHS
 from panconv.paper.report.standing import signed
 from panconv.paper.tables import baselines
 from panconv.paper.tables.cells import EXPERIMENTS
-from panconv.paper.tables.further import FURTHER
+from panconv.paper.tables.further import FURTHER, wanted
 from panconv.paper.zoo.registry import checked
 
 if TYPE_CHECKING:
@@ -110,6 +110,7 @@ def _finish(experiment: str, folder: Path, records: list[Record], graphs: list[s
     from panconv.paper.report.standing import ranked_graphs
 
     if experiment in FURTHER:
+        _show_trained(experiment, records, graphs)
         _show_claims(experiment, folder)
         if experiment == "scale" and (cells := summary.scales(records)):
             _draw("Figure 2, second panel", folder / "figure2-scale", partial(draw_scales, cells))
@@ -133,12 +134,32 @@ def _draw(what: str, stem: Path, draw: Callable[[Path], None], more: str = "") -
     screen.say(what, stem.with_suffix(".png"), f", .svg{more}")
 
 
+def _show_trained(question: str, records: list[Record], graphs: list[str]) -> None:
+    """A row per operator and graph of what a question's trainings gave."""
+    from panconv.base.words import in_words
+    from panconv.paper.report.standing import spread
+    from panconv.paper.report.summary import cell
+    from panconv.paper.settings import PAPER
+    from panconv.training.runner import alike
+
+    tasks = [task for quick in (False, True) for task in wanted(question, records, graphs, 1, quick)[0] if task.tested]
+    shown = screen.table(("", "method", "L", "path weights", "settings", "trials", "test (%)"), texts=("settings",))
+    for task in tasks:
+        if (found := alike(records, [task])) and task.operator is not None:
+            ours = PAPER[task.dataset].plain()
+            other = [f"{name} {value}" for name, value in task.settings.items() if ours.get(name) != value]
+            figure, names = cell(found, None), (f"{task.operator['method']}", f"{task.operator['L']}")
+            words = (in_words(task.weights), ", ".join(other), f"{figure.trials}", spread(figure))
+            shown.add_row(task.dataset.capitalize(), *names, *words)
+    screen.out.print(shown)
+
+
 def _show_claims(question: str, folder: Path) -> None:
     """What the paper says that a question's trainings decide."""
     from panconv.paper.claims.claim import Evidence
     from panconv.paper.claims.ledger import LEDGER, judged
 
-    asked = [claim for claim in LEDGER if claim.how == f"panconv reproduce {question}"]
+    asked = [claim for claim in LEDGER if f"panconv reproduce {question}" in claim.how.split("; ")]
     for claim, said in judged(asked, Evidence.of(folder)):
         screen.out.print(screen.bold(f"\n{claim.words}", f"\n  {claim.rule}\n  {said.figure}\n  {said.verdict}"))
 

@@ -85,7 +85,8 @@ def _cutoff(M: MET) -> dict[str, Any]:
     except (TypeError, ValueError) as error:  # that it diverges, or is no sum over walks, is an answer
         screen.out.print(f"beyond L = {M.paths.L}: {error}")
         return {"refused": str(error)}
-    by = {"norm": ", the norm of the counts", "Perron": ", the Perron ratio", "1": ""}[found.prefactor]
+    names = {"norm": ", prefactor ‖D_L‖/λ₁ᴸ, at most √N", "Perron": ", prefactor by the Perron ratio", "1": ""}
+    by = names[found.prefactor]
     screen.out.print(f"beyond L = {found.L}: at most {found.bound:.2g} {found.of} (λ₁ = {found.growth:.4g}{by})")
     at = f"from L = {enough} on" if enough is not None else f"only beyond L = {LONGEST:,}"
     screen.out.print(f"at most {TOLERANCE:g}: {at}")

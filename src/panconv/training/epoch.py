@@ -114,7 +114,7 @@ class Epoch:
 
     def _judge(self, val_loss: Tensor, val_accuracy: Tensor) -> tuple[Tensor, Tensor]:
         """By trial: whether this is its best epoch so far, and whether it goes on."""
-        if self.keep == "last":
+        if self.keep == "last":  # the last so far counts as the best: it is what stays
             return self.running.clone(), ~self._rises(val_loss)
         better, progress = self._compare(val_loss, val_accuracy)
         _replace(self.progress, progress, self.number)
@@ -122,10 +122,10 @@ class Epoch:
 
     def _rises(self, val_loss: Tensor) -> Tensor:
         """GCN's rule: whether the loss is above the mean of the `patience` epochs before, once there are that many."""
-        losses = self.history["val_loss"]
-        epoch = torch.arange(1, len(losses) + 1, device=losses.device)
+        history = self.history["val_loss"]
+        epoch = torch.arange(1, len(history) + 1, device=history.device)
         before = (epoch < self.number) & (epoch >= self.number - self.patience)
-        mean = losses.where(before.unsqueeze(1), 0).sum(0) / self.patience
+        mean = history.where(before.unsqueeze(1), 0).sum(0) / self.patience
         return (self.number > self.patience + 1) & (val_loss > mean)
 
     def _compare(self, val_loss: Tensor, val_accuracy: Tensor) -> tuple[Tensor, Tensor]:

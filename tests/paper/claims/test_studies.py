@@ -5,7 +5,7 @@ import json
 import pytest
 
 from panconv.paper.claims import studies
-from panconv.paper.claims.claim import CAME_OUT, IN_PART, NOT, Evidence, MissingRecords
+from panconv.paper.claims.claim import CAME_OUT, IN_PART, NOT, OPEN, Evidence, MissingRecords
 from panconv.paper.published import GRAPHS
 
 
@@ -30,25 +30,27 @@ def test_filters(cold, hot, by_frequency, by_length, tmp_path):
     files = {"filters/cora.json": {"filters": found}}
     assert judge(studies.passes_by_frequency, tmp_path, files).verdict == by_frequency
     assert judge(studies.passes_by_length, tmp_path, files).verdict == by_length
+    assert judge(studies.shares_grow, tmp_path, files).verdict == (CAME_OUT if hot[1][0] < hot[1][1] else NOT)
 
 
 @pytest.mark.parametrize(
-    ("ring", "attached", "expected"), [(0.5, 0.5, CAME_OUT), (0.5, 1.0, IN_PART), (0.99, 1.2, NOT)]
+    ("ring", "attached", "expected"),
+    [(0.5, 0.5, CAME_OUT), (0.5, 1.2, IN_PART), (1.0, 1.2, NOT), (0.5, 0.99, OPEN)],
 )
 def test_a_hub_is_diluted_where_it_counts_for_less(ring, attached, expected, tmp_path):
     graphs = {
-        graph: {"operators": [{"formula": "P", "same": [{"mean": mean, "std": 0.02}]}]}
+        graph: {"operators": [{"formula": "P", "same": [{"mean": mean, "std": 0.02 * (mean != 1)}]}]}
         for graph, mean in (("ring", ring), ("preferential attachment", attached))
     }
-    files = {"influence/shortest.json": {"graphs": graphs}}
-    assert judge(studies.generic_walk_dilutes("P"), tmp_path, files).verdict == expected
+    files = {"influence/walks.json": {"graphs": graphs, "trials": 10}}
+    assert judge(studies.dilutes("P"), tmp_path, files).verdict == expected
 
 
 @pytest.mark.parametrize(("means", "expected"), [((1, 1, 1), CAME_OUT), ((0.5, 1, 1), IN_PART), ((0.5, 2, 3), NOT)])
 def test_followers_change_nothing_at_any_distance(means, expected, tmp_path):
     relative = [[{"mean": 7.0}, {"mean": mean}] for mean in means]  # by the number of followers: the last counts
     files = {"influence/shortest.json": {"followers": {"operators": [{"formula": "M", "relative": relative}]}}}
-    assert judge(studies.followers_change("M"), tmp_path, files).verdict == expected
+    assert judge(studies.followers_change("M", "shortest"), tmp_path, files).verdict == expected
 
 
 def both(maximal, generic):
@@ -59,9 +61,12 @@ def both(maximal, generic):
 def test_tasks_of_walks(maximal, expected, tmp_path):
     steps = {kind: [{"mean": 0.1, "std": 0.0}, {"mean": mean, "std": 0.0}] for kind, mean in both(maximal, 0.8).items()}
     links = {f"{kind}, superposed": of for kind, of in steps.items()}
-    groups = {kind: {of: {"mean": mean} for of in ("modularity", "nmi")} for kind, mean in both(maximal, 0.8).items()}
-    files = {f"merw/links-{name}.json": {"auc": links} for name in GRAPHS}
-    files |= {f"merw/communities-{name}.json": groups for name in GRAPHS}
+    groups = {
+        kind: {of: {"mean": mean, "std": 0.01} for of in ("modularity", "nmi")}
+        for kind, mean in both(maximal, 0.8).items()
+    }
+    files = {f"merw/links-{name}.json": {"auc": links, "trials": 10} for name in GRAPHS}
+    files |= {f"merw/communities-{name}.json": {**groups, "trials": 10} for name in GRAPHS}
     assert judge(studies.predicts_links, tmp_path, files).verdict == expected
     assert judge(studies.finds_communities, tmp_path, files).verdict == expected
 

@@ -6,8 +6,9 @@ from panconv.paper.report.page import page
 from panconv.paper.report.verdicts import KINDS, judged_by, verdicts
 
 
-def line(how, figure, verdict):
-    return Claim("Section 1", "so it is", "it is so", how, lambda _: Judged(figure, verdict)), Judged(figure, verdict)
+def line(how, figure, verdict, missing=False):
+    said = Judged(figure, verdict, missing)
+    return Claim("Section 1", "so it is", "it is so", how, lambda _: said), said
 
 
 def test_claims_are_counted_by_what_the_records_decide():
@@ -16,7 +17,7 @@ def test_claims_are_counted_by_what_the_records_decide():
         line("panconv reproduce table3", "2 against 3", NOT),
         line("panconv reproduce table3", "1 and 2", NOT),
         line("panconv reproduce table3", "no rule", OPEN),
-        line("panconv reproduce law", "no records yet: panconv reproduce law", OPEN),
+        line("panconv reproduce law", "no records yet: panconv reproduce law", OPEN, missing=True),
         line("tests/met/test_operator.py::test_row_sums", "exact", CAME_OUT),
     ]
     found = verdicts(made)
@@ -33,7 +34,7 @@ def test_the_page_has_the_ledger(tmp_path):
     found = judged_by(Evidence(demo(), tmp_path))
     assert len(found.decided) + len(found.held) + len(found.waiting) == len(LEDGER)
     decided = {claim.how for claim, _ in found.decided}
-    assert decided == {"panconv reproduce figure2", "panconv reproduce table2"}
+    assert decided == {"panconv reproduce figure2", "panconv reproduce table1 --methods pan"}
     text = page(demo(), found)
     text = text[text.index('<section id="claims">') :]
     for _, words, count in found.counts:

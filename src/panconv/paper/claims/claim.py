@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -48,7 +48,7 @@ class Evidence:
         first = tasks[0].seed
         found = [each for each in self._cells.get(tasks[0].alike(), ()) if first <= each.seed < first + fewest]
         if len(found) < fewest:
-            raise MissingRecords(f"{len(found)} of {fewest} trainings like {tasks[0].key()}")
+            raise MissingRecords(f"{len(found)} of {fewest} trials of {tasks[0].model} on {tasks[0].dataset} are there")
         return sorted(found, key=lambda record: record.seed)
 
 
@@ -60,6 +60,7 @@ class MissingRecords(ValueError):
 class Judged:
     figure: str
     verdict: str
+    missing: bool = False  # whether there are no records to judge it by
 
 
 @dataclass(frozen=True)
@@ -69,8 +70,13 @@ class Claim:
     section: str
     words: str  # the paper's own
     rule: str  # what would make it true, said before the run
-    how: str  # the command that gives the figure, or the test that holds it
+    how: str  # the commands that give the figure, or the tests that hold it, with "; " between them
     judge: Callable[[Evidence], Judged]
+
+    @property
+    def held(self) -> bool:
+        """Whether it is a test that decides, whatever the records."""
+        return self.how.startswith("tests/")
 
 
 @dataclass(frozen=True)
@@ -88,25 +94,53 @@ class Mean:
     def below(self) -> bool:
         return self.mean < -self.half
 
+    @property
+    def clear(self) -> bool | None:
+        """Whether it is above 0; None where the interval has 0 in it."""
+        return self.above if self.above or self.below else None
+
     def __str__(self) -> str:
         return f"{self.mean:+.1f} ± {self.half:.1f}"
 
 
 def interval(values: Sequence[float]) -> Mean:
-    """The mean of some values, and where that of many more would lie."""
-    half = float(student.ppf(0.975, len(values) - 1)) * std(values) / math.sqrt(len(values)) if len(values) > 1 else 0.0
-    return Mean(statistics.fmean(values), half)
+    """The mean of some values, and where that of many more would lie: anywhere, if there is one."""
+    if len(values) < 2:
+        return Mean(statistics.fmean(values), math.inf)
+    return Mean(statistics.fmean(values), _quantile(len(values) - 1) * std(values) / math.sqrt(len(values)))
 
 
-def change_by_seed(ours: Sequence[Record], theirs: Sequence[Record]) -> Mean:
-    """How much more test accuracy the first have, in points, seed by seed."""
-    other = {record.seed: tested(record) for record in theirs}
-    return interval([tested(record) - other[record.seed] for record in ours if record.seed in other])
+def apart(first: Mapping[str, float], second: Mapping[str, float], trials: int) -> Mean:
+    """How much larger the first of two means is, each with its standard deviation over so many trials."""
+    half = _quantile(2 * trials - 2) * math.sqrt((first["std"] ** 2 + second["std"] ** 2) / trials)
+    return Mean(first["mean"] - second["mean"], half)
+
+
+def _quantile(freedom: int) -> float:
+    return float(student.ppf(0.975, freedom))
+
+
+def change_by_seed(
+    ours: Sequence[Record], theirs: Sequence[Record], of: Callable[[Record], float] | None = None
+) -> Mean:
+    """How much more the first have, in points, of test accuracy unless told otherwise, seed by seed."""
+    value = of or tested
+    other = {record.seed: value(record) for record in theirs}
+    if [record.seed for record in ours] != sorted(other):
+        raise MissingRecords("the same seeds on both sides")
+    return interval([value(record) - other[record.seed] for record in ours])
 
 
 def tested(record: Record) -> float:
     """The test accuracy in percent."""
-    return 100 * (record.test_accuracy or 0.0)
+    if record.test_accuracy is None:
+        raise MissingRecords(f"a test of {record.key()}")
+    return 100 * record.test_accuracy
+
+
+def of_validation(record: Record) -> float:
+    """The validation accuracy in percent."""
+    return 100 * record.val_accuracy
 
 
 def accuracy(records: Sequence[Record]) -> str:
@@ -121,14 +155,16 @@ def mean(records: Sequence[Record]) -> float:
 
 def validated(records: Sequence[Record]) -> float:
     """The mean validation accuracy in percent."""
-    return statistics.fmean(100 * record.val_accuracy for record in records)
+    return statistics.fmean(map(of_validation, records))
 
 
-def verdict(right: Sequence[bool]) -> str:
-    """What to say of a claim that is judged case by case: on each graph, say."""
-    return CAME_OUT if all(right) else IN_PART if any(right) else NOT
+def verdict(right: Sequence[bool | None]) -> str:
+    """What to say of a claim that is judged case by case, on each graph, say; None: the figures do not tell."""
+    if False in right:
+        return IN_PART if True in right else NOT
+    return OPEN if None in right else CAME_OUT
 
 
-def by_test(figure: str) -> Callable[[Evidence], Judged]:
-    """Of a statement that a test holds: it is true as long as the test passes."""
-    return lambda _: Judged(figure, CAME_OUT)
+def by_test(figure: str, verdict: str = CAME_OUT) -> Callable[[Evidence], Judged]:
+    """Of a statement that tests decide: the verdict stands as long as they pass."""
+    return lambda _: Judged(figure, verdict)

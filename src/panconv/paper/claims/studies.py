@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
-from panconv.paper.claims.claim import CAME_OUT, IN_PART, NOT, Evidence, Judged, MissingRecords, verdict
+from panconv.paper.claims.claim import Evidence, Judged, MissingRecords, apart, verdict
 from panconv.paper.claims.judges import by_graph
 from panconv.paper.published import GRAPHS
 
 _NEAR = 1e-6
+_WALKS = ("maximal-entropy", "generic")
 
 
 def _read(evidence: Evidence, name: str) -> Any:
@@ -27,51 +29,54 @@ def _filters(evidence: Evidence) -> list[dict[str, Any]]:
 def passes_by_frequency(evidence: Evidence) -> Judged:
     """What passes at each temperature, from 0 to ∞."""
     found = _filters(evidence)
-    words = ", ".join(f"T = {each['temperature']:g} {each['kind']}" for each in map(_numbered, found))
-    cold, hot = found[0]["kind"], found[-1]["kind"]
-    return Judged(f"Cora, method 2, L = 2: {words}", verdict([cold == "low-pass", hot == "high-pass"]))
+    words = ", ".join(f"T = {_shown(each)} {each['kind']}" for each in found)
+    return Judged(f"Cora: {words}", verdict([found[0]["kind"] == "low-pass", found[-1]["kind"] == "high-pass"]))
 
 
-def _numbered(each: dict[str, Any]) -> dict[str, Any]:
-    return {**each, "temperature": float(each["temperature"])}
+def _shown(each: dict[str, Any]) -> str:
+    return f"{float(each['temperature']):g}".replace("inf", "∞")
 
 
 def passes_by_length(evidence: Evidence) -> Judged:
     """The shares of the path lengths at T = 0 and T = ∞."""
     cold, hot = _filters(evidence)[0]["shares"], _filters(evidence)[-1]["shares"]
-    figure = f"Cora, method 2, L = 2: T = 0 has k(0) = {cold[0]:.3f}, T = ∞ k(2) = {hot[-1]:.3f}"
+    figure = f"Cora: T = 0 has k(0) = {cold[0]:.3f}, T = ∞ k({len(hot) - 1}) = {hot[-1]:.3f}"
     return Judged(figure, verdict([cold[0] == max(cold), hot[-1] == max(hot)]))
 
 
-def _operators(evidence: Evidence, graph: str) -> dict[str, dict[str, Any]]:
-    found = _read(evidence, "influence/shortest.json")["graphs"][graph]["operators"]
-    return {each["formula"]: each for each in found}
+def shares_grow(evidence: Evidence) -> Judged:
+    """Whether at T = ∞ a longer length has the larger share."""
+    hot = _filters(evidence)[-1]["shares"]
+    figure = f"Cora, T = ∞: {', '.join(f'k({n}) = {k:.3f}' for n, k in enumerate(hot))}"
+    return Judged(figure, verdict([all(a < b for a, b in pairwise(hot))]))
 
 
-def generic_walk_dilutes(formula: str) -> Callable[[Evidence], Judged]:
-    """A hub against ordinary nodes at the same receivers, at distance 1, on two small worlds."""
+def dilutes(formula: str, paths: str = "walks") -> Callable[[Evidence], Judged]:
+    """A hub against ordinary nodes at the same receivers, at distance 1, on two small worlds: below 1 or not."""
 
     def judge(evidence: Evidence) -> Judged:
-        words, right = [], []
+        found, words, right = _read(evidence, f"influence/{paths}.json"), [], []
         for graph in ("ring", "preferential attachment"):
-            first = _operators(evidence, graph)[formula]["same"][0]
-            right.append(first["mean"] < 1 - max(first["std"], _NEAR))
+            of = {each["formula"]: each for each in found["graphs"][graph]["operators"]}
+            first = of[formula]["same"][0]
+            less = apart({"mean": 1.0, "std": 0.0}, first, found["trials"])
+            right.append(False if abs(less.mean) <= _NEAR else less.clear)
             words.append(f"{graph} {first['mean']:.3f} ± {first['std']:.3f}")
-        return Judged(f"{formula}: {', '.join(words)}", verdict(right))
+        return Judged(f"{formula}: {', '.join(words)} times an ordinary node's", verdict(right))
 
     return judge
 
 
-def followers_change(formula: str) -> Callable[[Evidence], Judged]:
-    """What a node sends to those who heard it before, once it has 300 more neighbours: by distance 1, 2, 3."""
+def followers_change(formula: str, paths: str = "walks") -> Callable[[Evidence], Judged]:
+    """What a node sends to those who heard it before, once it has 300 more neighbours, by distance: the same or not."""
 
     def judge(evidence: Evidence) -> Judged:
-        found = {each["formula"]: each for each in _read(evidence, "influence/shortest.json")["followers"]["operators"]}
+        operators = _read(evidence, f"influence/{paths}.json")["followers"]["operators"]
+        found = {each["formula"]: each for each in operators}
         last = [by_count[-1] for by_count in found[formula]["relative"]]
+        shown = " / ".join(format(each["mean"], ".3g") for each in last)
         same = [abs(each["mean"] - 1) <= _NEAR for each in last]
-        shown = " / ".join(format(each["mean"], ".3f") for each in last)
-        figure = f"{formula}: {shown} times as much"
-        return Judged(f"{figure} at distance 1 / 2 / 3", CAME_OUT if all(same) else IN_PART if any(same) else NOT)
+        return Judged(f"{formula}: {shown} times as much at distance 1 / 2 / 3", verdict(same))
 
     return judge
 
@@ -80,11 +85,9 @@ def predicts_links(evidence: Evidence) -> Judged:
     """The best AUC of superposed walks over the numbers of steps."""
     words, right = {}, []
     for name in GRAPHS:
-        auc = _read(evidence, f"merw/links-{name}.json")["auc"]
-        best = [
-            max(auc[f"{kind}, superposed"], key=lambda each: each["mean"]) for kind in ("maximal-entropy", "generic")
-        ]
-        right.append(best[0]["mean"] >= best[1]["mean"])
+        found = _read(evidence, f"merw/links-{name}.json")
+        best = [max(found["auc"][f"{kind}, superposed"], key=lambda each: each["mean"]) for kind in _WALKS]
+        right.append(apart(best[0], best[1], found["trials"]).clear)
         words[name] = " against ".join(f"{each['mean']:.3f} ± {each['std']:.3f}" for each in best)
     return Judged(by_graph(words), verdict(right))
 
@@ -94,9 +97,7 @@ def finds_communities(evidence: Evidence) -> Judged:
     words, right = {}, []
     for name in GRAPHS:
         found = _read(evidence, f"merw/communities-{name}.json")
-        maximal, generic = (found[kind] for kind in ("maximal-entropy", "generic"))
-        right += [maximal[of]["mean"] >= generic[of]["mean"] for of in ("modularity", "nmi")]
-        words[name] = ", ".join(
-            f"{of} {maximal[of]['mean']:.3f} against {generic[of]['mean']:.3f}" for of in ("modularity", "nmi")
-        )
+        both = {of: [found[kind][of] for kind in _WALKS] for of in ("modularity", "nmi")}
+        right += [apart(pair[0], pair[1], found["trials"]).clear for pair in both.values()]
+        words[name] = ", ".join(f"{of} {a['mean']:.3f} against {b['mean']:.3f}" for of, (a, b) in both.items())
     return Judged(by_graph(words), verdict(right))

@@ -31,8 +31,7 @@ class Verdicts:
 def verdicts(judged: Sequence[tuple[Claim, Judged]]) -> Verdicts:
     found = Verdicts([], [], [])
     for claim, said in judged:
-        by_test, missing = claim.how.startswith("tests/"), said.figure.startswith("no records yet")
-        (found.held if by_test else found.waiting if missing else found.decided).append((claim, said))
+        (found.held if claim.held else found.waiting if said.missing else found.decided).append((claim, said))
     return found
 
 

@@ -24,7 +24,7 @@ STATED: dict[str, dict[str, Any]] = {
     "all matrices decay": {"decay": "all"},
     "features as they are": {"rows": False},
     "the last epoch": {"keep": "last"},  # and GCN's own rule for when to stop
-    "both of these": {"rows": False, "keep": "last"},
+    "features as they are, the last epoch": {"rows": False, "keep": "last"},
 }
 SCALES = (1.0, 2.0)  # the sum of k(n)
 DECAYS = {"PAN's": PAPER["cora"].weight_decay, "GCN's": GCN.weight_decay}

@@ -1,4 +1,4 @@
-"""High temperature: two layers of the paper's prototype of its hot limit, X' = (I + ψ₁ψ₁ᵀ)·X·W (eq. 11), in which a
+"""High temperature: two layers of the paper's prototype of its hot limit, X' = (I + ψ₁ψ₁ᵀ)·X·W, in which a
 node has its own features and those of its whole component, by the Perron vector ψ₁ of A; trained as GCN is.
 
 Ma, Li & Wang, PAN: path integral based convolution for deep graph neural networks, 2019, Section 3.

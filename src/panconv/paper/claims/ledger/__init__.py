@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 
 from panconv.paper.claims.claim import OPEN, Claim, Evidence, Judged, MissingRecords
-from panconv.paper.claims.ledger import appendix, experiments, introduction, model, related
+from panconv.paper.claims.ledger import appendix, conclusions, experiments, introduction, model, related
 
-LEDGER: list[Claim] = [
-    *(claim for section in (introduction, model, related, experiments, appendix) for claim in section.CLAIMS)
-]
+_SECTIONS = (introduction, model, related, experiments, conclusions, appendix)
+LEDGER: list[Claim] = [claim for section in _SECTIONS for claim in section.CLAIMS]
 
 
 def judged(claims: Sequence[Claim], evidence: Evidence) -> list[tuple[Claim, Judged]]:
@@ -18,5 +17,5 @@ def judged(claims: Sequence[Claim], evidence: Evidence) -> list[tuple[Claim, Jud
 def _judged(claim: Claim, evidence: Evidence) -> Judged:
     try:
         return claim.judge(evidence)
-    except MissingRecords:
-        return Judged(f"no records yet: {claim.how}", OPEN)
+    except MissingRecords as error:
+        return Judged(f"no records yet: {claim.how} (missing: {error})", OPEN, missing=True)
