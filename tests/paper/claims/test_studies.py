@@ -27,7 +27,7 @@ def judge(rule, tmp_path, files):
 def test_filters(cold, hot, by_frequency, by_length, tmp_path):
     pairs = (("inf", hot), (0.0, cold))
     found = [{"temperature": T, "kind": kind, "shares": shares} for T, (kind, shares) in pairs]
-    files = {"filters/cora.json": {"filters": found}}
+    files = {f"filters/cora-{method}.json": {"filters": found} for method in (1, 2, 5)}
     assert judge(studies.passes_by_frequency, tmp_path, files).verdict == by_frequency
     assert judge(studies.passes_by_length, tmp_path, files).verdict == by_length
     assert judge(studies.shares_grow, tmp_path, files).verdict == (CAME_OUT if hot[1][0] < hot[1][1] else NOT)
@@ -72,5 +72,5 @@ def test_tasks_of_walks(maximal, expected, tmp_path):
 
 
 def test_a_file_that_is_missing_is_named(tmp_path):
-    with pytest.raises(MissingRecords, match=r"filters/cora\.json"):
+    with pytest.raises(MissingRecords, match=r"filters/cora-2\.json"):
         studies.passes_by_length(Evidence([], tmp_path))

@@ -13,6 +13,7 @@ from panconv.paper.published import GRAPHS
 
 _NEAR = 1e-6
 _WALKS = ("maximal-entropy", "generic")
+_METHODS = (1, 2, 5)
 
 
 def _read(evidence: Evidence, name: str) -> Any:
@@ -22,15 +23,21 @@ def _read(evidence: Evidence, name: str) -> Any:
     return json.loads(path.read_text())
 
 
-def _filters(evidence: Evidence) -> list[dict[str, Any]]:
-    return sorted(_read(evidence, "filters/cora.json")["filters"], key=lambda each: float(each["temperature"]))
+def _filters(evidence: Evidence, method: int = 2) -> list[dict[str, Any]]:
+    """What a method does to Cora's frequencies, from cold to hot."""
+    found = _read(evidence, f"filters/cora-{method}.json")["filters"]
+    return sorted(found, key=lambda each: float(each["temperature"]))
 
 
 def passes_by_frequency(evidence: Evidence) -> Judged:
-    """What passes at each temperature, from 0 to ∞."""
-    found = _filters(evidence)
-    words = ", ".join(f"T = {_shown(each)} {each['kind']}" for each in found)
-    return Judged(f"Cora: {words}", verdict([found[0]["kind"] == "low-pass", found[-1]["kind"] == "high-pass"]))
+    """What passes when cold and when hot, by three methods."""
+    words, right = [], []
+    for method in _METHODS:
+        ends = [_filters(evidence, method)[i] for i in (0, -1)]
+        right += [each["kind"] == kind for each, kind in zip(ends, ("low-pass", "high-pass"), strict=True)]
+        shown = ", ".join(f"T = {_shown(each)} {each['kind']}" for each in ends)
+        words.append(f"method {method} {shown}")
+    return Judged(f"Cora: {'; '.join(words)}", verdict(right))
 
 
 def _shown(each: dict[str, Any]) -> str:

@@ -19,15 +19,15 @@ CLAIMS: list[Claim] = [
         SECTION,
         "low temperature corresponds to a low-pass filter, while high temperature corresponds to a high-pass one",
         "read as frequencies: the gain of the normalised Laplacian's eigenvectors is highest at the low end when "
-        "cold, at the high end when hot (method 2, L = 2)",
-        "panconv filters cora --json results/filters/cora.json",
+        "cold, at the high end when hot (methods 1, 2, 5; L = 2)",
+        "panconv filters cora --method M --json results/filters/cora-M.json",
         studies.passes_by_frequency,
     ),
     Claim(
         SECTION,
         "the same, read as path lengths, the energy levels of eq. 2",
         "cold, most of the shares k(n; i) are at n = 0; hot, at n = L",
-        "panconv filters cora --json results/filters/cora.json",
+        "panconv filters cora --json results/filters/cora-2.json",
         studies.passes_by_length,
     ),
     Claim(
@@ -75,7 +75,7 @@ CLAIMS: list[Claim] = [
         SECTION,
         "k(n; i) [need not] be a decreasing function, since g(i, j; n) grows exponentially in general",
         "hot, the shares grow with n",
-        "panconv filters cora --json results/filters/cora.json",
+        "panconv filters cora --json results/filters/cora-2.json",
         studies.shares_grow,
     ),
     Claim(
