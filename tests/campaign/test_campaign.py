@@ -230,5 +230,5 @@ def test_the_text_that_a_mutant_changes_is_there(mutant):
 
 @pytest.mark.slow
 def test_all_mutants_are_caught():
-    assert len(mutants.MUTANTS) == 30
+    assert len(mutants.MUTANTS) == 31
     assert mutants.main([]) == 0
