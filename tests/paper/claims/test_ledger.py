@@ -8,6 +8,8 @@ import pytest
 from panconv.cli import app
 from panconv.paper.claims.claim import OPEN, Evidence
 from panconv.paper.claims.ledger import LEDGER, judged
+from panconv.paper.published import GRAPHS
+from panconv.paper.tables import cells, further
 from panconv.paper.tables.cells import EXPERIMENTS
 from panconv.paper.tables.further import FURTHER
 from panconv.paper.zoo.registry import METHODS
@@ -39,6 +41,19 @@ def test_no_line_lacks_its_records(evidence):
     said = judged(LEDGER, evidence)
     assert [claim.words for claim, each in said if each.missing] == []
     assert all(each.figure and each.verdict for _, each in said)
+
+
+@pytest.mark.parametrize("what", [*FURTHER, "table3", "figure2"])
+def test_the_command_of_a_line_trains_what_decides_it(what, evidence):
+    """Its records alone are enough."""
+    source = further if what in FURTHER else cells
+    tasks, later = source.wanted(what, evidence.records, GRAPHS, 10)
+    keys = {task.key() for task in tasks}
+    alone = Evidence([record for record in evidence.records if record.key() in keys], evidence.folder)
+    asked = [claim for claim in LEDGER if claim.how == f"panconv reproduce {what}"]
+    assert asked
+    assert later == 0
+    assert [claim.words for claim, said in judged(asked, alone) if said.missing] == []
 
 
 def test_a_missing_record_shows():

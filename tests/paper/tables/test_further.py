@@ -30,6 +30,7 @@ def test_what_the_paper_leaves_unsaid_is_said_in_the_settings():
 
 
 def test_scale_and_decay_are_crossed():
+    assert further.wanted("scale", [], ["pubmed"]) == ([], 0)  # Figure 2 is of Cora
     tasks, _ = further.wanted("scale", [], trials=1)
     sums = Counter((len(task.weights), sum(task.weights), task.settings["weight_decay"]) for task in tasks)
     assert sums == dict.fromkeys([(n, s, d) for n in (2, 3) for s in (1, 2) for d in (5e-3, 5e-4)], 1)
