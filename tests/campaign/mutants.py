@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
-CASES, SEED, SECONDS = 2000, 77, 900
+CASES, SEED, SECONDS = 2500, 77, 900  # of eleven methods: the rarest mistake shows after 2,004
 
 
 class Mutant(NamedTuple):
