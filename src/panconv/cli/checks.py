@@ -28,6 +28,14 @@ def count(value: int, option: str, least: int = 1, most: int = _MOST) -> None:
         raise ValueError(f"{option} must be at most {most:,}, got {value}")
 
 
+def temperatures(text: str, cold: str) -> list[float]:
+    """Those of --temperatures, each at least 0, which is `cold` in words."""
+    found = numbers(text, "--temperatures")
+    if not all(T >= 0 for T in found):
+        raise ValueError(f"--temperatures must be 0 ({cold}), positive, or inf (all alike), got {text!r}")
+    return found
+
+
 def length(L: int) -> None:
     """Refuses paths that are too long to wait for."""
     count(L, "--L", 0, _LONGEST)

@@ -36,9 +36,7 @@ def filters(
 
     checked_method(method)
     checks.length(L)
-    Ts = checks.numbers(temperatures, "--temperatures")
-    if not all(T >= 0 for T in Ts):
-        raise ValueError(f"--temperatures must be 0 (M = I), positive, or inf (all alike), got {temperatures!r}")
+    Ts = checks.temperatures(temperatures, "M = I")
     checks.count(len(Ts), "the number of --temperatures", 1, 1000)
     checks.outputs(plot, json_file)
     name = checks.canonical(graph)

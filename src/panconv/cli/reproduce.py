@@ -20,6 +20,7 @@ from panconv.paper.tables.further import FURTHER, wanted
 from panconv.paper.zoo.registry import checked
 
 if TYPE_CHECKING:
+    from panconv.paper.claims.claim import Evidence
     from panconv.paper.report.summary import Cell, OnM, Row
     from panconv.records.record import Record
 
@@ -103,6 +104,7 @@ def _baselines(wanted: Sequence[str], methods: str | None) -> list[str]:
 
 def _finish(experiment: str, folder: Path, records: list[Record], graphs: list[str], L: int) -> None:
     """Prints a table, or draws a figure, of what was trained."""
+    from panconv.paper.claims.claim import Evidence
     from panconv.paper.figures.curves import draw_figure2, draw_scales
     from panconv.paper.figures.lattice import draw_figure1
     from panconv.paper.report import summary
@@ -110,8 +112,9 @@ def _finish(experiment: str, folder: Path, records: list[Record], graphs: list[s
     from panconv.paper.report.standing import ranked_graphs
 
     if experiment in FURTHER:
-        _show_trained(experiment, records, graphs)
-        _show_claims(experiment, folder)
+        evidence = Evidence.of(folder, records)
+        _show_trained(experiment, evidence, graphs)
+        _show_claims(experiment, evidence)
         if experiment == "scale" and (cells := summary.scales(records)):
             _draw("Figure 2, second panel", folder / "figure2-scale", partial(draw_scales, cells))
     elif experiment == "figure1":
@@ -134,18 +137,18 @@ def _draw(what: str, stem: Path, draw: Callable[[Path], None], more: str = "") -
     screen.say(what, stem.with_suffix(".png"), f", .svg{more}")
 
 
-def _show_trained(question: str, records: list[Record], graphs: list[str]) -> None:
+def _show_trained(question: str, evidence: Evidence, graphs: list[str]) -> None:
     """A row per operator and graph of what a question's trainings gave."""
     from panconv.base.words import in_words
     from panconv.paper.report.standing import spread
     from panconv.paper.report.summary import cell
     from panconv.paper.settings import PAPER
-    from panconv.training.runner import alike
 
-    tasks = [task for quick in (False, True) for task in wanted(question, records, graphs, 1, quick)[0] if task.tested]
+    both = (wanted(question, evidence.records, graphs, 1, quick)[0] for quick in (False, True))
+    tasks = [task for tasks in both for task in tasks if task.tested]
     shown = screen.table(("", "method", "L", "path weights", "settings", "trials", "test (%)"), texts=("settings",))
     for task in tasks:
-        if (found := alike(records, [task])) and task.operator is not None:
+        if (found := evidence.alike(task)) and task.operator is not None:
             ours = PAPER[task.dataset].plain()
             other = [f"{name} {value}" for name, value in task.settings.items() if ours.get(name) != value]
             figure, names = cell(found, None), (f"{task.operator['method']}", f"{task.operator['L']}")
@@ -154,13 +157,12 @@ def _show_trained(question: str, records: list[Record], graphs: list[str]) -> No
     screen.out.print(shown)
 
 
-def _show_claims(question: str, folder: Path) -> None:
+def _show_claims(question: str, evidence: Evidence) -> None:
     """What the paper says that a question's trainings decide."""
-    from panconv.paper.claims.claim import Evidence
     from panconv.paper.claims.ledger import LEDGER, judged
 
     asked = [claim for claim in LEDGER if f"panconv reproduce {question}" in claim.how.split("; ")]
-    for claim, said in judged(asked, Evidence.of(folder)):
+    for claim, said in judged(asked, evidence):
         screen.out.print(screen.bold(f"\n{claim.words}", f"\n  {claim.rule}\n  {said.figure}\n  {said.verdict}"))
 
 

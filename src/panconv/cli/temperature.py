@@ -43,11 +43,9 @@ def temperature(
     from panconv.weights import PowerLaw
 
     checked_method(method)
-    Ls, Ts = checks.whole_numbers(lengths, "--L"), checks.numbers(temperatures, "--temperatures")
+    Ls, Ts = checks.whole_numbers(lengths, "--L"), checks.temperatures(temperatures, "the MLP")
     for L in Ls:
         checks.length(L)
-    if not all(T >= 0 for T in Ts):
-        raise ValueError(f"--temperatures must be 0 (the MLP), positive, or inf (the limit), got {temperatures!r}")
     PowerLaw(1, alpha)  # refuses what is no exponent
     checks.work(trials, device, plot, json_file)
     checks.count(len(Ls) * len(Ts) * trials, "the number of trainings, lengths times --temperatures times --trials,")

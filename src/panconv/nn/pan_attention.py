@@ -105,7 +105,7 @@ class PANAttention(OnPaths):
             glorot(self.sender)
 
     def convolve(self, x: Tensor | SparseRows, adj: Adjacency) -> Tensor:
-        xW = self._transform(x)
+        xW = by_head(self.lin, x, self.heads)
         u, v = self._factors(xW)
         sent = v.unsqueeze(-1) * xW.unsqueeze(2)  # (N, H, 1+R, O/H)
         received = ((u[:, :, n].unsqueeze(-1) * term).sum(2) for n, term in enumerate(self.met(adj).terms(sent)))
@@ -113,7 +113,7 @@ class PANAttention(OnPaths):
 
     def length_weights(self, x: Tensor) -> Tensor:
         """fₙ(xᵢ), the share of each length at each node, (N, heads, L+1)."""
-        return self._shares(self._transform(self.lin.checked(x)))
+        return self._shares(by_head(self.lin, self.lin.checked(x), self.heads))
 
     def pair_weights(self, x: Tensor, edge_index: Tensor) -> Tensor:
         """fₙ(xᵢ, xⱼ) of the paths of each length between pairs of nodes, joined or not, (E, heads, L+1).
@@ -121,15 +121,10 @@ class PANAttention(OnPaths):
         Args:
             edge_index: the pairs (2, E), of (source j, target i).
         """
-        u, v = self._factors(self._transform(self.lin.checked(x)))
+        u, v = self._factors(by_head(self.lin, self.lin.checked(x), self.heads))
         pairs = checked_edges(edge_index)
         checked_num_nodes(pairs, x.shape[0])
         return (u[pairs[1]] * v[pairs[0]].unsqueeze(2)).sum(-1)
-
-    def _transform(self, x: Tensor | SparseRows) -> Tensor:
-        if len(x.shape) != 2:
-            raise ValueError(f"x must be (N, {self.in_channels}), a row per node, got shape {tuple(x.shape)}")
-        return self.lin(x).unflatten(1, (self.heads, -1))  # (N, H, O/H)
 
     def _shares(self, xW: Tensor) -> Tensor:
         return (torch.einsum("nho,hol->nhl", xW, self.att) + self.length_bias).softmax(-1)
@@ -147,6 +142,14 @@ class PANAttention(OnPaths):
     def extra_repr(self) -> str:
         words = f"{self.in_channels}, {self.out_channels}, L={self.L}, method={self.method}, heads={self.heads}"
         return f"{words}, paths={self.paths!r}" + (f", rank={self.rank}" if self.rank else "")
+
+
+def by_head(lin: Linear, x: Tensor | SparseRows, heads: int) -> Tensor:
+    """xW with the features of each head apart, (N, H, O/H)."""
+    if len(x.shape) != 2:
+        width = "F" if lin.in_channels < 0 else lin.in_channels
+        raise ValueError(f"x must be (N, {width}), a row per node, got shape {tuple(x.shape)}")
+    return lin(x).unflatten(1, (heads, -1))
 
 
 def checked_heads(out_channels: int, heads: int) -> tuple[int, int]:

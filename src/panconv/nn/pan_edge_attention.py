@@ -18,7 +18,7 @@ from panconv.met import MET
 from panconv.met.plan import sum_of
 from panconv.nn.linear import Linear
 from panconv.nn.on_paths import OnPaths
-from panconv.nn.pan_attention import checked_heads
+from panconv.nn.pan_attention import by_head, checked_heads
 
 _SLOPE = 0.2  # of the leaky ReLU, as in GAT
 
@@ -89,7 +89,7 @@ class PANEdgeAttention(OnPaths):
         zeros(self.att_sender)
 
     def convolve(self, x: Tensor | SparseRows, adj: Adjacency) -> Tensor:
-        xW = self._transform(x)
+        xW = by_head(self.lin, x, self.heads)
         B = self._attention(xW, adj)
         k = self.weights().to(B.value.dtype)
         return sum_of(map(torch.mul, k.unbind(), self._terms(B, xW.to(k.dtype)))).flatten(1).to(xW.dtype)
@@ -103,13 +103,7 @@ class PANEdgeAttention(OnPaths):
         """
         x = self.lin.checked(x)
         adj = self._prepared(edge_index, edge_weight, x.shape[0])
-        return torch.stack([adj.col.long(), adj.row]), self._attention(self._transform(x), adj).value
-
-    def _transform(self, x: Tensor | SparseRows) -> Tensor:
-        if len(x.shape) != 2:
-            width = "F" if self.in_channels < 0 else self.in_channels
-            raise ValueError(f"x must be (N, {width}), a row per node, got shape {tuple(x.shape)}")
-        return self.lin(x).unflatten(1, (self.heads, -1))  # (N, H, O/H)
+        return torch.stack([adj.col.long(), adj.row]), self._attention(by_head(self.lin, x, self.heads), adj).value
 
     def _attention(self, xW: Tensor, adj: Adjacency) -> EdgeMatrices:
         """F∘A of each head, in float32 where the features are of half precision."""

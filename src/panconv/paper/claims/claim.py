@@ -43,10 +43,14 @@ class Evidence:
             cells.setdefault(record.alike(), []).append(record)
         return cells
 
+    def alike(self, task: Task) -> list[Record]:
+        """The records that differ from a task by the seed alone."""
+        return self._cells.get(task.alike(), [])
+
     def trials(self, tasks: Sequence[Task], fewest: int = 10) -> list[Record]:
         """The first trials of a cell, by seed, from that of its tasks on; `MissingRecords` if some are not there."""
         first = tasks[0].seed
-        found = [each for each in self._cells.get(tasks[0].alike(), ()) if first <= each.seed < first + fewest]
+        found = [each for each in self.alike(tasks[0]) if first <= each.seed < first + fewest]
         if len(found) < fewest:
             raise MissingRecords(f"{len(found)} of {fewest} trials of {tasks[0].model} on {tasks[0].dataset} are there")
         return sorted(found, key=lambda record: record.seed)

@@ -39,7 +39,7 @@ def gcn_tasks(trials: int, quick: bool = False) -> list[Task]:
 def grid_tasks(dataset: str, quick: bool = False) -> list[Task]:
     """The grid of Table 3's last row."""
     trials = 1 if quick else GRID_TRIALS
-    return [job for k in GRID for job in trials_of(dataset, 5, k, PAPER[dataset], trials, quick)]
+    return [task for k in GRID for task in trials_of(dataset, 5, k, PAPER[dataset], trials, quick)]
 
 
 def winner_tasks(dataset: str, best: Point, trials: int, quick: bool = False) -> list[Task]:
@@ -55,14 +55,28 @@ def found(runs: Sequence[Record], tasks: Sequence[Task]) -> list[Record]:
 
 def grid_points(runs: Sequence[Record], dataset: str, quick: bool = False) -> list[Point]:
     """Table 3's grid, ranked by validation; empty until all of it has been trained."""
-    done = searched(runs, dataset, quick)
-    return ranked(done) if len(done) == len(grid_tasks(dataset, quick)) else []
+    return ranked_grid(runs, grid_tasks(dataset, quick))
 
 
 def searched(runs: Sequence[Record], dataset: str, quick: bool = False) -> list[Record]:
     """The runs of Table 3's grid: those seeds and no others, though another table may have trained a point further."""
-    tasks = {job.key() for job in grid_tasks(dataset, quick)}
-    return [run for run in runs if run.dataset == dataset and run.model == PAN and run.key() in tasks]
+    return _trained(runs, grid_tasks(dataset, quick))
+
+
+def ranked_grid(runs: Sequence[Record], tasks: Sequence[Task]) -> list[Point]:
+    """The points of a grid on a graph, ranked by validation; none until all of it has been trained."""
+    done = _trained(runs, tasks)
+    return ranked(done) if len(done) == len(tasks) else []
+
+
+def _trained(runs: Sequence[Record], tasks: Sequence[Task]) -> list[Record]:
+    dataset, keys = tasks[0].dataset, {task.key() for task in tasks}
+    return [run for run in runs if run.dataset == dataset and run.model == PAN and run.key() in keys]
+
+
+def winner_or_later(dataset: str, points: Sequence[Point], trials: int, quick: bool = False) -> tuple[list[Task], int]:
+    """The trainings of a grid's winner, or how many there will be once it is known."""
+    return (winner_tasks(dataset, points[0], trials, quick), 0) if points else ([], trials)
 
 
 def wanted(
@@ -70,19 +84,16 @@ def wanted(
 ) -> tuple[list[Task], int]:
     """The trainings of an experiment, and how many more there will be once the grids' winners are known."""
     if experiment in ("table1", "table2"):
-        return [job for name in datasets for job in pan_tasks(name, trials, quick)], 0
+        return [task for name in datasets for task in pan_tasks(name, trials, quick)], 0
     if experiment == "figure1":  # drawn from the operator alone
         return [], 0
     if experiment == "figure2":
         return pan_tasks("cora", trials, quick) + gcn_tasks(trials, quick), 0
-    tasks = [job for name in datasets for method in TABLE3 for job in method_tasks(name, method, trials, quick)]
+    tasks = [task for name in datasets for method in TABLE3 for task in method_tasks(name, method, trials, quick)]
     later = 0
     for name in datasets:
-        tasks += grid_tasks(name, quick)
-        if points := grid_points(runs, name, quick):
-            tasks += winner_tasks(name, points[0], trials, quick)
-        else:
-            later += trials
+        winner, more = winner_or_later(name, grid_points(runs, name, quick), trials, quick)
+        tasks, later = tasks + grid_tasks(name, quick) + winner, later + more
     return tasks, later
 
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from panconv.paper.published import GRAPHS, TABLE3
 from panconv.paper.settings import GCN, PAPER, UNDER_Z, settings
-from panconv.paper.tables.cells import BEST_K, GRID_TRIALS, trials_of, winner_tasks
-from panconv.records.ranking import Point, ranked
+from panconv.paper.tables.cells import BEST_K, GRID_TRIALS, ranked_grid, trials_of, winner_or_later
+from panconv.records.ranking import Point
 from panconv.records.record import Record, Task
 
 # Table 3 by the letter of the paper, E(n) = 0 and its weight decay for every method, and what it leaves unsaid: the
@@ -26,6 +26,7 @@ STATED: dict[str, dict[str, Any]] = {
     "the last epoch": {"keep": "last"},  # and GCN's own rule for when to stop
     "features as they are, the last epoch": {"rows": False, "keep": "last"},
 }
+_FREE: dict[str, Any] = {"from k(n) = 1": {"kind": "free", "k": [1.0, 1.0, 1.0]}}  # where trained k(n) start otherwise
 SCALES = (1.0, 2.0)  # the sum of k(n)
 DECAYS = {"PAN's": PAPER["cora"].weight_decay, "GCN's": GCN.weight_decay}
 LENGTHS = range(7)
@@ -41,11 +42,8 @@ def stated_tasks(dataset: str, method: int | None, version: str, trials: int, qu
 
     Without a method it is the last row's: method 5 with k(0) = 0, k(1) = k(2).
     """
-    weights: Any = "boltzmann" if method in UNDER_Z else "free"
-    if version == "from k(n) = 1" and weights == "free":
-        weights = {"kind": "free", "k": [1.0, 1.0, 1.0]}
-    k = BEST_K if method is None else weights
-    return trials_of(dataset, method or 5, k, PAPER[dataset], trials, quick, **STATED[version])
+    weights = BEST_K if method is None else "boltzmann" if method in UNDER_Z else _FREE.get(version, "free")
+    return trials_of(dataset, method or 5, weights, PAPER[dataset], trials, quick, **STATED[version])
 
 
 def scale_tasks(model: str, scale: float, decay: str, trials: int, quick: bool = False) -> list[Task]:
@@ -75,10 +73,7 @@ def per_layer_tasks(dataset: str, quick: bool = False) -> list[Task]:
 
 def per_layer_points(records: Sequence[Record], dataset: str, quick: bool = False) -> list[Point]:
     """That grid, ranked by validation; empty until all of it has been trained."""
-    tasks = {task.key() for task in per_layer_tasks(dataset, quick)}
-    mine = (record for record in records if record.dataset == dataset and not record.tested)
-    done = [record for record in mine if record.key() in tasks]
-    return ranked(done) if len(done) == len(tasks) else []
+    return ranked_grid([record for record in records if not record.tested], per_layer_tasks(dataset, quick))
 
 
 def _stated(datasets: Sequence[str], trials: int, quick: bool) -> Iterator[Task]:
@@ -115,8 +110,6 @@ def wanted(
     """The trainings of a question, and how many more there will be once the winners of its grid are known."""
     tasks, later = list(FURTHER[question](datasets, trials, quick)), 0
     for name in datasets if question == "per-layer" else ():
-        if points := per_layer_points(records, name, quick):
-            tasks += winner_tasks(name, points[0], trials, quick)
-        else:
-            later += trials
+        winner, more = winner_or_later(name, per_layer_points(records, name, quick), trials, quick)
+        tasks, later = tasks + winner, later + more
     return list({task.key(): task for task in tasks}.values()), later
