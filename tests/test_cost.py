@@ -15,6 +15,7 @@ from panconv.compute import kernels
 from panconv.compute.features import SparseRows
 from panconv.compute.kernels import plain
 from panconv.graph.degrees import Facts
+from panconv.graph.pattern import Pattern
 from panconv.met import MET, plan
 from panconv.paths.walks import ScaledWalks
 from panconv.weights import weights_from
@@ -101,7 +102,7 @@ def test_low_memory_costs_the_forward_once_more(graph, products, method):
 
 
 def test_path_counts_are_computed_once(graph, products):
-    other = Adjacency(graph.crow, graph.col, None, transposed=None, facts=Facts(growth=graph.growth, decay=1.0))
+    other = Adjacency(Pattern(graph.crow, graph.col, True), None, facts=Facts(growth=graph.growth, decay=1.0))
     operator(other, 1) @ torch.randn(N, F)
     assert products.count(1) == L  # D_n = Aⁿ·1
     operator(other, 2) @ torch.randn(N, F)

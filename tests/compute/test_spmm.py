@@ -30,7 +30,7 @@ def product(a, a_t, perm, value, x):
 @pytest.fixture
 def function(weighted):
     adj, a, a_t = weighted
-    return lambda value, x: product(a, a_t, adj._transposed[2], value, x)
+    return lambda value, x: product(a, a_t, adj.by_column()[2], value, x)
 
 
 @given(graphs())

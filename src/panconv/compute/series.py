@@ -50,7 +50,7 @@ class Repeated:
         return self.adj.value is None and self.adj.left is None and self.adj.right is None
 
     def matrix(self, n: int, dtype: torch.dtype, transposed: bool) -> CSR:
-        return self.adj.operands(dtype)[int(transposed)]
+        return self.adj.operand(dtype, transposed)
 
     def step(self, n: int, dtype: torch.dtype) -> tuple[CSR, CSR]:
         return self.adj.operands(dtype)

@@ -9,22 +9,15 @@ from typing import Any, TypeVar
 import numpy as np
 import torch
 from torch import Tensor
-from torch_geometric import EdgeIndex
 
 from panconv.base.checks import checked_device, checked_dtype
 from panconv.base.tracing import is_tracked, is_transforming
 from panconv.graph.bases import BASES
-from panconv.graph.csr import CSR, compress, narrow, order_by_column, rows_of, weak_components
+from panconv.graph.csr import CSR, weak_components
 from panconv.graph.degrees import Facts, checked_facts
-from panconv.graph.reading import (
-    check_entries,
-    checked_edges,
-    checked_num_nodes,
-    checked_weights,
-    entries,
-    size_of,
-    sum_weights,
-)
+from panconv.graph.pattern import Pattern, Transposed
+from panconv.graph.reading import Claims, check_entries, checked_edges, checked_weights, entries, sum_weights
+from panconv.graph.sorting import sort_edges
 
 T = TypeVar("T")
 _NOTHING_KNOWN = Facts()
@@ -47,21 +40,19 @@ class Adjacency:
 
     def __init__(
         self,
-        crow: Tensor,  # (N + 1,)
-        col: Tensor,  # (nnz,), sorted within each row
+        pattern: Pattern,
         value: Tensor | None,  # (nnz,); None stands for ones
         *,
-        transposed: tuple[Tensor, Tensor, Tensor] | None,  # crow, col, permutation of values; None if A = Aᵀ
+        mirrored: bool = True,  # whether an entry and its mirror, where the pattern has both, are the same
         sides: tuple[Tensor | None, Tensor | None] = (None, None),  # (N,): diag(left) · values · diag(right)
         entry_of_edge: Tensor | None = None,  # (E,) where each edge given at the start went, for `reweight`
         facts: Facts = _NOTHING_KNOWN,
     ) -> None:
-        self.crow, self.col, self.value, (self.left, self.right) = crow, col, value, sides
-        self.num_nodes = crow.numel() - 1
-        self.is_symmetric = transposed is None
-        self.growth, self.decay, self.is_signed, self.is_positive, self.num_self_loops, self._magnitude, _ = facts
-        self.is_undirected = self.is_symmetric or facts.undirected  # as D⁻¹A of a symmetric A is, and not symmetric
-        self._transposed, self._entry_of_edge = transposed, entry_of_edge
+        self.pattern, self.value, (self.left, self.right) = pattern, value, sides
+        self.crow, self.col, self._mirrored = pattern.crow, pattern.col, mirrored
+        self.num_nodes = self.crow.numel() - 1
+        self._growth, self.decay, self.is_signed, self.is_positive, self._magnitude, self._undirected = facts
+        self._entry_of_edge = entry_of_edge
         self._cache: dict[Any, Any] = {}
         # Whether a derivative may be asked for in the values, by reverse mode, forward mode or a transform.
         self.is_tracked = value is not None and not torch.compiler.is_compiling() and is_tracked(value)
@@ -85,70 +76,77 @@ class Adjacency:
 
     @staticmethod
     def from_edge_index(
-        edge_index: Tensor | np.ndarray, edge_weight: Tensor | None = None, num_nodes: int | None = None
+        edge_index: Tensor | np.ndarray,
+        edge_weight: Tensor | None = None,
+        num_nodes: int | None = None,
+        *,
+        validate: bool = True,
+        is_undirected: bool | None = None,
+        is_sorted: bool | str | None = None,
     ) -> Adjacency:
         """From PyG's ``edge_index`` (2, E) of (source, target), with weights (E,) or none.
 
         ``num_nodes`` left out is the largest node named plus one. Gradients reach ``edge_weight``.
+
+        The rest is for those who know their graph, and is believed: a wrong claim gives wrong results. What PyG's
+        `EdgeIndex` says of itself is believed too. Node numbers are always checked.
+
+        Args:
+            validate: False leaves weights unchecked, which must be finite.
+            is_undirected: whether the mirror of each edge is there; None to find out when it matters.
+            is_sorted: True where each edge is there once, by source and then target, as PyG's `coalesce` leaves them;
+                ``"col"`` where by target and then source. None and False find out.
         """
-        if isinstance(edge_index, EdgeIndex):
-            num_nodes = size_of(edge_index) if num_nodes is None else num_nodes
-            edge_index = edge_index.as_tensor()
-        edge_index = checked_edges(edge_index)
-        num_nodes = checked_num_nodes(edge_index, num_nodes)
+        claims = Claims.of(edge_index, validate, is_undirected, is_sorted)
+        return Adjacency._read(edge_index, edge_weight, num_nodes, claims).settle()
+
+    @staticmethod
+    def _read(edges: Any, edge_weight: Tensor | None, num_nodes: int | None, claims: Claims) -> Adjacency:
+        """As `from_edge_index`; what has not been asked for yet is not found."""
+        edge_index, N = checked_edges(edges, num_nodes)
         with torch.inference_mode(False):  # what is prepared at inference must serve training later
-            # Sorted by receiver, then sender; equal keys are one entry.
-            key = edge_index[1] * num_nodes + edge_index[0]
-            key, entry = torch.unique(key, return_inverse=True)
-            row, col = key // max(num_nodes, 1), key % max(num_nodes, 1)
-            bound = max(num_nodes, key.numel())
-            crow, col = narrow(compress(row, num_nodes), bound), narrow(col, bound)
-            transposed, loops = order_by_column(crow, col, num_nodes), int((row == col).sum())
-            given = None if edge_weight is None else narrow(entry, bound)
-            facts = Facts(num_self_loops=loops)
-            pattern = Adjacency(crow, col, None, transposed=transposed, entry_of_edge=given, facts=facts)
-            return pattern.with_values(None) if edge_weight is None else pattern.reweight(edge_weight)
+            pattern, entry = sort_edges(edge_index, N, edge_weight is not None, claims.undirected, claims.order)
+            if edge_weight is None:
+                return Adjacency(pattern, None, facts=Facts(growth=None, decay=1.0))
+            entry = torch.arange(edge_index.size(1), device=edge_index.device) if entry is None else entry
+            return Adjacency(pattern, None, entry_of_edge=entry).reweight(edge_weight, claims.validate)
 
     @staticmethod
     def from_sparse(matrix: Any) -> Adjacency:
         """From a torch sparse, SciPy sparse or torch_sparse matrix (N, N), read as A[receiver, sender]."""
         return Adjacency.from_edge_index(*entries(matrix))
 
-    def reweight(self, edge_weight: Tensor) -> Adjacency:
-        """The same edges with other weights, in the order of the ``edge_index`` it was made from."""
+    def reweight(self, edge_weight: Tensor, validate: bool = True) -> Adjacency:
+        """The same edges with other weights, in the order of the ``edge_index`` it was made from.
+
+        With ``validate=False`` they are not checked, and must be finite.
+        """
         if self._entry_of_edge is None:
             raise ValueError("this graph was made without edge weights: make it again with edge_weight=…")
-        weight = checked_weights(edge_weight, self._entry_of_edge.numel()).to(self.col.device)
+        weight = checked_weights(edge_weight, self._entry_of_edge.numel(), validate).to(self.col.device)
         with torch.inference_mode(False):
             return self.with_values(sum_weights(weight, self._entry_of_edge, self.num_edges))
 
     def with_values(self, value: Tensor | None) -> Adjacency:
         """These entries with other values, (nnz,) in the order of `row` and `col`; None stands for ones."""
         check_entries(value, self.num_edges)
-        transposed = self.by_column()
-        crow_t, col_t, perm = transposed
-        symmetric = torch.equal(self.crow, crow_t) and torch.equal(self.col, col_t)
-        facts = Facts(growth=0.0, decay=1.0)
-        if value is not None and is_tracked(value):
-            value = value.double()  # what comes back along several ways is added before it is rounded
         if value is None:
-            facts = facts._replace(growth=float(self.crow.diff().max()) if self.num_nodes else 0.0)
-        elif self.num_edges:
+            facts = Facts(growth=None, decay=1.0)
+            return Adjacency(self.pattern, None, entry_of_edge=self._entry_of_edge, facts=facts)
+        if is_tracked(value):
+            value = value.double()  # what comes back along several ways is added before it is rounded
+        facts, mirrored = Facts(growth=0.0, decay=1.0), True
+        if self.num_edges:
             # A weight that is trained moves off the diagonal mirror: its gradient needs the true transpose.
-            symmetric = symmetric and not is_tracked(value)
-            if symmetric and not torch.equal(value, value[perm]):
-                # A normalisation that was computed edge by edge differs both ways by rounding, and means nothing by it.
-                symmetric = torch.allclose(value, value[perm], rtol=8 * torch.finfo(value.dtype).eps, atol=0.0)
-                value = value / 2 + value[perm] / 2 if symmetric else value
+            mirrored = not is_tracked(value) and self.pattern.is_symmetric
+            value, mirrored = _mirrored(value, self.pattern) if mirrored else (value, False)
             facts = checked_facts(value.detach(), self.row, self.num_nodes)
-        return Adjacency(
-            self.crow,
-            self.col,
-            value,
-            transposed=None if symmetric else transposed,
-            entry_of_edge=self._entry_of_edge,
-            facts=facts._replace(num_self_loops=self.num_self_loops),
-        )
+        return Adjacency(self.pattern, value, mirrored=mirrored, entry_of_edge=self._entry_of_edge, facts=facts)
+
+    def settle(self) -> Adjacency:
+        """This graph, with all found that has to be looked at from the host, which torch.compile cannot do."""
+        self.pattern.settle()
+        return self
 
     # ------------------------------------------------------------------ looking at it
 
@@ -164,7 +162,26 @@ class Adjacency:
     @property
     def row(self) -> Tensor:
         """The receiver of each stored entry, (nnz,)."""
-        return self.cached("row", lambda: rows_of(self.crow, self.num_edges))
+        return self.pattern.row
+
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether A = Aᵀ; not where weights are trained, which moves an entry and not its mirror."""
+        return self._mirrored and self.pattern.is_symmetric
+
+    @property
+    def is_undirected(self) -> bool:
+        """Whether the graph is, as that of D⁻¹A of a symmetric A, which is not symmetric."""
+        return self._undirected if self._undirected is not None else self.is_symmetric
+
+    @property
+    def num_self_loops(self) -> int:
+        return self.pattern.num_self_loops
+
+    @property
+    def growth(self) -> float:
+        """At least the largest row sum of one step, signs aside."""
+        return float(self.pattern.longest) if self._growth is None else self._growth
 
     @property
     def components(self) -> Tensor:
@@ -172,23 +189,30 @@ class Adjacency:
         value = torch.ones_like(self.col) if self.value is None else self.value
         return self.cached("components", lambda: weak_components(CSR(self.crow, self.col, value)))
 
+    def operand(self, dtype: torch.dtype, transposed: bool) -> CSR:
+        """The matrix, or its transpose, in a dtype."""
+        if transposed and not self.is_symmetric:
+            return self.cached(("transposed", dtype), lambda: self._transpose(self.operand(dtype, False)))
+        return self.cached(dtype, lambda: CSR(self.crow, self.col, self._values(dtype)))
+
     def operands(self, dtype: torch.dtype) -> tuple[CSR, CSR]:
         """The matrix and its transpose in a dtype, as `spmm` takes them."""
+        a = self.operand(dtype, False)
+        return a, a if self.is_symmetric else self.cached(("transposed", dtype), lambda: self._transpose(a))
 
-        def make() -> tuple[CSR, CSR]:
-            value = torch.ones(self.num_edges, dtype=dtype, device=self.device) if self.value is None else self.value
-            if self.left is not None:
-                value = value * self.left[self.row]
-            if self.right is not None:
-                value = value * self.right[self.col]
-            value = value.to(dtype)
-            a = CSR(self.crow, self.col, value)
-            if self._transposed is None:
-                return a, a
-            crow_t, col_t, perm = self._transposed
-            return a, CSR(crow_t, col_t, value[perm])
+    def _transpose(self, a: CSR) -> CSR:
+        crow, col, perm = self.by_column()
+        return CSR(crow, col, a.value[perm])
 
-        return self.cached(dtype, make)
+    def _values(self, dtype: torch.dtype) -> Tensor:
+        if self.value is None and self.left is None and self.right is None:
+            return torch.ones(self.num_edges, dtype=dtype, device=self.device)
+        value = self.value
+        for side, index in ((self.left, self.row), (self.right, self.col)):
+            if side is not None:
+                value = side[index] if value is None else value * side[index]
+        assert value is not None
+        return value.to(dtype)
 
     def to_dense(self, dtype: torch.dtype | None = None) -> Tensor:
         """The matrix (N, N), for small graphs and for tests."""
@@ -196,16 +220,17 @@ class Adjacency:
         dense = a.value.new_zeros(self.num_nodes, self.num_nodes)
         return dense.index_put((self.row, self.col.long()), a.value)
 
-    def to(self, device: torch.device | str) -> Adjacency:
+    def to(self, device: torch.device | str, non_blocking: bool = False) -> Adjacency:
         """The same graph on another device."""
         device = checked_device(device, meta=True)
         if device == self.device:
             return self
         other = copy.copy(self)
-        other.__dict__.update({k: v.to(device) for k, v in self.__dict__.items() if isinstance(v, Tensor)})
-        if self._transposed is not None:
-            crow, col, perm = self._transposed
-            other._transposed = (crow.to(device), col.to(device), perm.to(device))
+        other.__dict__.update(
+            {k: v.to(device, non_blocking=non_blocking) for k, v in self.__dict__.items() if isinstance(v, Tensor)}
+        )
+        other.pattern = self.pattern.to(device, non_blocking)
+        other.crow, other.col = other.pattern.crow, other.pattern.col
         return other
 
     def detach(self) -> Adjacency:
@@ -227,7 +252,7 @@ class Adjacency:
             assert self.value is not None
             value = self.value.detach().abs() if self._magnitude is None else self._magnitude
             left, right = (None if f is None else f.detach() for f in (self.left, self.right))
-            return Adjacency(self.crow, self.col, value, transposed=self._transposed, sides=(left, right))
+            return Adjacency(self.pattern, value, mirrored=self._mirrored, sides=(left, right))
 
         return self.cached("absolute", make)
 
@@ -250,9 +275,9 @@ class Adjacency:
         return {**self.__dict__, "_cache": {}}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        if "pattern" not in state:  # as 0.1 pickled it
+            state = _of_old(state)
         self.__dict__.update(state)
-        self.num_self_loops = state.get("num_self_loops", state.get("_num_self_loops", 0))  # as 0.1 pickled it
-        self.is_undirected = state.get("is_undirected", state["is_symmetric"])
 
     def __repr__(self) -> str:
         words = [f"num_nodes={self.num_nodes}", f"num_edges={self.num_edges}"]
@@ -273,10 +298,31 @@ class Adjacency:
 
     def row_sums(self) -> Tensor:
         """What arrives at each node, (N,) float64: the degree, where nothing weighs."""
-        return self.operands(torch.float64)[0].row_sums()
+        if self.value is None and self.left is None and self.right is None:
+            return self.crow.diff().double()
+        return self.operand(torch.float64, False).row_sums()
 
-    def by_column(self) -> tuple[Tensor, Tensor, Tensor]:
+    def by_column(self) -> Transposed:
         """The transposed pattern, of a symmetric graph too: crow, col, and the permutation of the values."""
-        if self._transposed is not None:
-            return self._transposed
-        return self.cached("by column", lambda: order_by_column(self.crow, self.col, self.num_nodes))
+        return self.pattern.by_column()
+
+
+def _mirrored(value: Tensor, pattern: Pattern) -> tuple[Tensor, bool]:
+    """The values of a symmetric pattern, and whether each is that of its mirror."""
+    mirror = value[pattern.by_column()[2]]
+    if torch.equal(value, mirror):
+        return value, True
+    # A normalisation that was computed edge by edge differs both ways by rounding, and means nothing by it.
+    alike = torch.allclose(value, mirror, rtol=8 * torch.finfo(value.dtype).eps, atol=0.0)
+    return (value / 2 + mirror / 2, True) if alike else (value, False)
+
+
+def _of_old(state: dict[str, Any]) -> dict[str, Any]:
+    """The state of a graph that was pickled when it held its transpose itself."""
+    transposed, symmetric = state.pop("_transposed"), state.pop("is_symmetric")
+    loops = state.pop("num_self_loops", state.pop("_num_self_loops", None))
+    pattern = Pattern(state["crow"], state["col"], symmetric or None, loops)
+    if transposed is not None:
+        pattern._found["transposed"] = transposed
+    known = {"pattern": pattern, "_mirrored": symmetric, "_growth": state.pop("growth")}
+    return {**state, **known, "_undirected": state.pop("is_undirected", None)}

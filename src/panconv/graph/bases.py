@@ -6,10 +6,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import torch
+from torch import Tensor
 
 from panconv.base.tracing import may_look
-from panconv.graph.csr import compress, narrow, order_by_column
+from panconv.graph.csr import compress, narrow, rows_of
 from panconv.graph.degrees import Facts, inverse_degrees
+from panconv.graph.pattern import Pattern
 
 if TYPE_CHECKING:
     from panconv.graph.adjacency import Adjacency
@@ -17,25 +19,51 @@ if TYPE_CHECKING:
 
 def with_self_loops(adj: Adjacency) -> Adjacency:
     """A+I, with shapes that do not depend on the data, so that it can be traced."""
-    N, loop, loops = adj.num_nodes, adj.row == adj.col, adj.num_self_loops
+    loops = adj.num_self_loops
+    pattern, place = _around(adj) if loops == 0 else _upon(adj, loops)
+    value = magnitude = None
+    if adj.value is not None or loops:
+        ones = torch.ones(adj.num_edges, device=adj.device) if adj.value is None else adj.value
+        ones = ones.double() if loops else ones  # float32 would round A_ii + 1
+        there = torch.zeros_like(ones) if loops == 0 else (adj.row == adj.col).to(ones.dtype)
+        blank = ones.new_ones(pattern.col.numel())
+        value = blank.index_put((place,), ones + there)
+        if adj.is_signed:
+            magnitude = blank.index_put((place,), ones.detach().abs() + there)
+    growth = None if adj._growth is None and loops == 0 else adj.growth + 1
+    return type(adj)(
+        *(pattern, value),
+        mirrored=adj._mirrored,
+        facts=Facts(growth, min(adj.decay, 1.0), adj.is_signed, magnitude=magnitude),
+    )
+
+
+def _around(adj: Adjacency) -> tuple[Pattern, Tensor]:
+    """The pattern of A+I where A has no loop, without a sort, and where each entry of A goes.
+
+    Each row grows by one entry, before which its smaller columns stay; what is not filled is the diagonal.
+    """
+    N, nnz = adj.num_nodes, adj.num_edges
+    nodes = torch.arange(N + 1, dtype=adj.crow.dtype, device=adj.device)
+    crow = narrow(adj.crow + nodes, N + nnz)
+    place = torch.arange(nnz, device=adj.device) + adj.row + (adj.col > adj.row)
+    row = rows_of(crow, N + nnz)
+    col = row.to(crow.dtype).index_put((place,), adj.col.to(crow.dtype))
+    longest = adj.pattern.longest_if_known()
+    longest = None if longest is None else longest + 1
+    return Pattern(crow, col, loops=N, longest=longest, like=adj.pattern), place
+
+
+def _upon(adj: Adjacency, loops: int) -> tuple[Pattern, Tensor]:
+    """The same where A has some of the loops."""
+    N, loop = adj.num_nodes, adj.row == adj.col
     has_loop = torch.zeros(N, dtype=torch.int32, device=adj.device).index_add(0, adj.row, loop.int())
     new = torch.argsort(has_loop, stable=True)[: N - loops]  # nodes without a loop, in order
     row, col = torch.cat([adj.row, new]), torch.cat([adj.col.long(), new])
     order = torch.argsort(row * N + col)
     crow = narrow(compress(row[order], N), max(N, row.numel()))
-    col = col[order].to(crow.dtype)
-    value = magnitude = None
-    if adj.value is not None or loops:
-        ones = torch.ones(adj.num_edges, device=adj.device) if adj.value is None else adj.value
-        ones = ones.double() if loops else ones  # float32 would round A_ii + 1
-        value = torch.cat([ones + loop, ones.new_ones(new.numel())])[order]
-        if adj.is_signed:
-            magnitude = torch.cat([ones.detach().abs() + loop, ones.new_ones(new.numel())])[order]
-    return type(adj)(
-        *(crow, col, value),
-        transposed=None if adj.is_symmetric else order_by_column(crow, col, N),
-        facts=Facts(adj.growth + 1, min(adj.decay, 1.0), adj.is_signed, num_self_loops=N, magnitude=magnitude),
-    )
+    place = torch.empty_like(order).index_put((order,), torch.arange(len(order), device=adj.device))
+    return Pattern(crow, col[order].to(crow.dtype), loops=N, like=adj.pattern), place[: adj.num_edges]
 
 
 def over_degrees(adj: Adjacency, how: str, name: str) -> Adjacency:
@@ -44,15 +72,16 @@ def over_degrees(adj: Adjacency, how: str, name: str) -> Adjacency:
     inverse = inverse_degrees(adj.row_sums(), bulk, -1.0 if how == "row" else -0.5, name)
     # Its n-th power is D^½ Pⁿ D^−½, or Pⁿ, with P stochastic: row sums neither grow nor vanish, whatever n; but on a
     # directed graph without loops a walk may come to nodes that nothing reaches.
-    decay = 1.0 if adj.is_symmetric or name == "A+I" else adj.decay / max(adj.growth, 1.0)
+    decay = 1.0 if name == "A+I" or adj.is_symmetric else adj.decay / max(adj.growth, 1.0)
+    undirected = adj.is_symmetric if how == "row" else None
     made = type(adj)(
-        *(adj.crow, adj.col, adj.value),
-        transposed=adj.by_column() if how == "row" else adj._transposed,
+        *(adj.pattern, adj.value),
+        mirrored=how == "sym" and adj._mirrored,
         sides=(inverse, inverse if how == "sym" else None),
-        facts=Facts(1.0, decay, adj.is_signed, adj.is_positive, adj.num_self_loops, adj._magnitude, adj.is_symmetric),
+        facts=Facts(1.0, decay, adj.is_signed, adj.is_positive, adj._magnitude, undirected),
     )
-    if (adj.is_signed or (how == "sym" and not adj.is_symmetric)) and adj.num_nodes and may_look():
-        made.growth = float(made.absolute().row_sums().max())  # negative or one-way weights can grow
+    if adj.num_nodes and may_look() and (adj.is_signed or (how == "sym" and not adj.is_symmetric)):
+        made._growth = float(made.absolute().row_sums().max())  # negative or one-way weights can grow
     return made
 
 

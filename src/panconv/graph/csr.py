@@ -5,11 +5,15 @@ from __future__ import annotations
 import warnings
 from typing import NamedTuple
 
+import numpy as np
 import scipy.sparse as sp
 import torch
 from torch import Tensor
 
+from panconv.base.tracing import is_transforming
+
 _INT32_MAX = 2**31 - 1
+_RADIX = 2**14  # numbers up to which NumPy's radix sort of 16 bits is faster than to count them
 
 with warnings.catch_warnings():  # torch says once per process that CSR is in beta; that is ours to test, not the user's
     warnings.simplefilter("ignore")
@@ -44,8 +48,33 @@ def rows_of(crow: Tensor, nnz: int) -> Tensor:
 
 
 def compress(row: Tensor, num_rows: int) -> Tensor:
-    """Row pointers of sorted row numbers."""
-    return torch.searchsorted(row, torch.arange(num_rows + 1, device=row.device))
+    """Row pointers, int64, of sorted row numbers."""
+    if on_host(row):
+        return torch.nn.functional.pad(torch.bincount(row, minlength=num_rows).cumsum(0), (1, 0))
+    return torch.searchsorted(row.long(), torch.arange(num_rows + 1, device=row.device))
+
+
+def on_host(*tensors: Tensor) -> bool:
+    """Whether NumPy may look at tensors: an operation of its own takes a fraction of one of torch's."""
+    plain = not torch.compiler.is_compiling() and not is_transforming()
+    return plain and all(t.device.type == "cpu" for t in tensors)
+
+
+def stable_order(number: Tensor, bound: int) -> Tensor:
+    """The permutation, int64, that sorts numbers 0 … bound − 1 and leaves equal ones in their order.
+
+    On the CPU they are counted, not compared: 5 to 20 times as fast as torch's sort from thousands to millions.
+    """
+    if not on_host(number):
+        return torch.argsort(number, stable=True)
+    plain, count = number.numpy(), number.numel()
+    if count <= _RADIX and bound <= 2**16:
+        return torch.from_numpy(plain.astype(np.uint16).argsort(kind="stable"))
+    index = np.int32 if max(count, bound) <= _INT32_MAX else np.int64
+    # A column per number, with one entry in the row that it names: row by row, they are in order.
+    parts = (np.ones(count, np.int8), plain.astype(index, copy=False), np.arange(count + 1, dtype=index))
+    order = sp.csc_array(parts, shape=(bound, count)).tocsr().indices
+    return torch.from_numpy(order.astype(np.int64, copy=False))
 
 
 def narrow(index: Tensor, bound: int) -> Tensor:
@@ -53,11 +82,13 @@ def narrow(index: Tensor, bound: int) -> Tensor:
     return index.to(torch.int32 if bound <= _INT32_MAX else torch.int64)
 
 
-def order_by_column(crow: Tensor, col: Tensor, num_cols: int) -> tuple[Tensor, Tensor, Tensor]:
+def order_by_column(
+    crow: Tensor, col: Tensor, num_cols: int, row: Tensor | None = None
+) -> tuple[Tensor, Tensor, Tensor]:
     """The transposed pattern: its crow, its col, and the permutation that brings the values along."""
-    perm = torch.argsort(col, stable=True)
-    col_t = rows_of(crow, col.numel())[perm]
-    return compress(col[perm].long(), num_cols).to(crow.dtype), col_t.to(col.dtype), perm
+    perm = stable_order(col, num_cols)
+    row = rows_of(crow, col.numel()) if row is None else row
+    return compress(col[perm], num_cols).to(crow.dtype), row[perm].to(col.dtype), perm
 
 
 def weak_components(pattern: CSR) -> Tensor:

@@ -44,13 +44,12 @@ def inverse(v: Tensor, power: float, zero: Tensor | None = None) -> Tensor:
 class Facts(NamedTuple):
     """What is known of a graph's values. Growth and decay only hasten a decision, and never change a result."""
 
-    growth: float = math.inf  # at least the largest row sum of one step, signs aside
+    growth: float | None = math.inf  # at least the largest row sum of one step, signs aside; None: the longest row
     decay: float = 0.0  # at most the smallest entry that is not 0, signs aside
     signed: bool = False  # whether a weight is < 0
     positive: bool = True  # whether none is ≤ 0
-    num_self_loops: int = 0
     magnitude: Tensor | None = None  # (nnz,) what |values| were before A+I added to them, where they are signed
-    undirected: bool = False  # whether the graph is, though a scaling of its rows alone left the matrix unsymmetric
+    undirected: bool | None = None  # whether the graph is, where that of the matrix does not tell
 
 
 def checked_facts(value: Tensor, row: Tensor, N: int) -> Facts:

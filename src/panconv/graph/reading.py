@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,6 +18,7 @@ from panconv.base.checks import (
     check_real,
     check_sparse,
     check_values,
+    checked_flag,
     free_bytes,
     kind_of,
     shown,
@@ -75,8 +76,32 @@ def _parts(matrix: Any) -> tuple[Tensor, Tensor, Tensor | None]:
     return row, col, one.values().to(matrix.dtype)
 
 
-def checked_edges(edge_index: Any) -> Tensor:
-    """The edge_index itself, on int64, if it is one."""
+class Claims(NamedTuple):
+    """What is known of a graph beforehand, and believed."""
+
+    validate: bool = True  # whether weights are to be checked
+    undirected: bool | None = None
+    order: str | None = None  # "row" or "col", as `sort_edges` takes it
+
+    @staticmethod
+    def of(edge_index: Any, validate: bool, is_undirected: bool | None, is_sorted: bool | str | None) -> Claims:
+        """What the user says, and PyG's `EdgeIndex` of itself."""
+        checked_flag(validate, "validate")
+        if is_undirected is not None:
+            checked_flag(is_undirected, "is_undirected")
+        if is_sorted not in (None, False, True, "row", "col"):
+            raise ValueError(f"is_sorted must be True, False, 'row', 'col' or None, got {shown(is_sorted)}")
+        order = "row" if is_sorted is True else is_sorted or None
+        if isinstance(edge_index, EdgeIndex) and is_undirected is None and edge_index.is_undirected:
+            is_undirected = True
+        return Claims(validate, is_undirected, order)
+
+
+def checked_edges(edge_index: Any, num_nodes: int | None = None) -> tuple[Tensor, int]:
+    """The edge_index itself, on int64, if it is one, and the number of nodes."""
+    if isinstance(edge_index, EdgeIndex):
+        num_nodes = size_of(edge_index) if num_nodes is None else num_nodes
+        edge_index = edge_index.as_tensor()
     if isinstance(edge_index, np.ndarray):
         edge_index = from_array(edge_index, "edge_index")
     if not isinstance(edge_index, Tensor):
@@ -94,16 +119,17 @@ def checked_edges(edge_index: Any) -> Tensor:
         raise TypeError(f"edge_index must hold integers, got {edge_index.dtype}: convert it with .long()")
     check_values(edge_index, "edge_index")
     numbers = edge_index.long()
-    if numbers.numel() and (low := int(numbers.min())) < 0:
+    low, high = torch.stack(numbers.aminmax()).tolist() if numbers.numel() else (0, -1)
+    if low < 0:
         named = low if edge_index.dtype != torch.uint64 else low + 2**64
         raise ValueError(f"edge_index names node {named}: nodes are numbered from 0, and fewer than 2^63")
-    return numbers
+    return numbers, checked_num_nodes(high + 1, num_nodes, numbers.device)
 
 
-def checked_num_nodes(edge_index: Tensor, num_nodes: int | None) -> int:
-    named = int(edge_index.max()) + 1 if edge_index.numel() else 0
+def checked_num_nodes(named: int, num_nodes: int | None, device: torch.device) -> int:
+    """The number of nodes, if those that edges name, 0 … named − 1, are among them."""
     if num_nodes is None:
-        check_size(named, edge_index.device, "edge_index", f"names node {named - 1}")
+        check_size(named, device, "edge_index", f"names node {named - 1}")
         return named
     count = as_integer(num_nodes)
     if count is None or count < 0:
@@ -113,7 +139,7 @@ def checked_num_nodes(edge_index: Tensor, num_nodes: int | None) -> int:
             f"edge_index names node {named - 1}, but there are only {count} nodes: x must have a row for each "
             "(without x: raise num_nodes)"
         )
-    check_size(count, edge_index.device, "num_nodes", f"is {shown(count)}")
+    check_size(count, device, "num_nodes", f"is {shown(count)}")
     return count
 
 
@@ -129,8 +155,8 @@ def check_size(N: int, device: torch.device, name: str, what: str) -> None:
         )
 
 
-def checked_weights(edge_weight: Any, num_edges: int) -> Tensor:
-    """The weights of E edges, from a tensor, an array or a list, in float32 or float64."""
+def checked_weights(edge_weight: Any, num_edges: int, validate: bool = True) -> Tensor:
+    """The weights of E edges, from a tensor, an array or a list, in float32 or float64; finite, if checked."""
     if isinstance(edge_weight, (np.ndarray, list, tuple)):
         edge_weight = from_array(edge_weight, "edge_weight")
     if not isinstance(edge_weight, Tensor):
@@ -146,7 +172,7 @@ def checked_weights(edge_weight: Any, num_edges: int) -> Tensor:
         raise TypeError(f"edge_weight must be dense, got {edge_weight.layout}: convert it with .to_dense()")
     check_real(edge_weight, "edge_weight")
     check_values(edge_weight, "edge_weight")
-    finite = torch.isfinite(edge_weight.detach())
+    finite = torch.isfinite(edge_weight.detach()) if validate else torch.ones(())
     if not _look(finite.all()):
         where = int((~finite).nonzero()[0])
         raise ValueError(

@@ -9,7 +9,7 @@ from torch_geometric.nn.inits import glorot, zeros
 from panconv.base.checks import checked_count, checked_length
 from panconv.compute.features import SparseRows
 from panconv.graph import Adjacency
-from panconv.graph.reading import checked_edges, checked_num_nodes
+from panconv.graph.reading import checked_edges
 from panconv.met.methods import METHODS, checked_method
 from panconv.met.plan import sum_of
 from panconv.nn.linear import Linear
@@ -122,8 +122,7 @@ class PANAttention(OnPaths):
             edge_index: the pairs (2, E), of (source j, target i).
         """
         u, v = self._factors(by_head(self.lin, self.lin.checked(x), self.heads))
-        pairs = checked_edges(edge_index)
-        checked_num_nodes(pairs, x.shape[0])
+        pairs, _ = checked_edges(edge_index, x.shape[0])
         return (u[pairs[1]] * v[pairs[0]].unsqueeze(2)).sum(-1)
 
     def _shares(self, xW: Tensor) -> Tensor:

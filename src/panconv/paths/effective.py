@@ -109,7 +109,7 @@ class EffectiveWalks(PathFamily):
         adj = self.adj
         value = law.log_at(edge_lengths(adj)).exp()
         value = value.where(value > _LEAST, 0)  # beside the path of length 0, which weighs 1, it is nothing
-        return Walks(Adjacency(adj.crow, adj.col, value, transposed=adj._transposed), self.L)
+        return Walks(Adjacency(adj.pattern, value, mirrored=adj.is_symmetric), self.L)
 
     @staticmethod
     def check_weights(weights: PathWeights) -> None:

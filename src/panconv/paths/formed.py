@@ -18,8 +18,9 @@ from tqdm import tqdm
 from panconv.base.checks import checked_count, checked_length, free_bytes
 from panconv.compute.spmm import spmm
 from panconv.graph import Adjacency
-from panconv.graph.csr import CSR, compress, narrow, order_by_column
+from panconv.graph.csr import CSR, compress, narrow
 from panconv.graph.degrees import LARGEST, SMALLEST
+from panconv.graph.pattern import Pattern
 from panconv.paths.family import Counts, PathFamily, counts_of, identity
 from panconv.weights import PathWeights
 
@@ -251,10 +252,10 @@ def _join(parts: list[Entries], N: int, adj: Adjacency) -> tuple[Adjacency, Tens
     col, size = col.to(crow.dtype), value
     if value.dim() == 2:
         value, size = value[:, 0].contiguous(), value[:, 1].contiguous()
-    return Adjacency(crow, col, value, transposed=None if adj.is_symmetric else order_by_column(crow, col, N)), size
+    return Adjacency(Pattern(crow, col, adj.is_symmetric or None), value, mirrored=adj.is_symmetric), size
 
 
 def _scale_rows(G: Adjacency, exponent: Tensor) -> Adjacency:
     a, _ = G.operands(torch.float64)
     value = a.value * torch.exp2(-exponent)[G.row]
-    return Adjacency(G.crow, G.col, value, transposed=order_by_column(G.crow, G.col, G.num_nodes))
+    return Adjacency(G.pattern, value, mirrored=False)

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from panconv.base.checks import as_number, checked_seed, shown
 from panconv.base.random import keys, words
-from panconv.graph.reading import checked_edges, checked_num_nodes
+from panconv.graph.reading import checked_edges
 
 
 class LinkSplit(NamedTuple):
@@ -40,8 +40,8 @@ def split_links(graph: Any, fraction: float = 0.1, seed: int = 0, num_nodes: int
     """
     edge_index = getattr(graph, "edge_index", graph)
     num_nodes = getattr(graph, "num_nodes", None) if num_nodes is None else num_nodes
-    edge_index = checked_edges(edge_index)
-    N, number, share = checked_num_nodes(edge_index, num_nodes), checked_seed(seed), as_number(fraction)
+    edge_index, N = checked_edges(edge_index, num_nodes)
+    number, share = checked_seed(seed), as_number(fraction)
     if share is None or not 0 < share < 1:
         raise ValueError(f"fraction must be above 0 and below 1, the share of links taken out, got {shown(fraction)}")
     loop = edge_index[0] == edge_index[1]

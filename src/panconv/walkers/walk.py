@@ -11,8 +11,9 @@ from torch import Tensor
 
 from panconv.base.checks import kind_of, shown
 from panconv.graph import Adjacency
-from panconv.graph.csr import CSR, order_by_column
+from panconv.graph.csr import CSR
 from panconv.graph.degrees import Facts
+from panconv.graph.pattern import Pattern
 from panconv.spectral.perron import log_perron, row_log_sum
 from panconv.walkers.sampler import Sampler
 
@@ -161,14 +162,10 @@ def _checked(graph: Any) -> Adjacency:
 
 def stochastic(pattern: CSR, value: Tensor) -> Adjacency:
     """P over a pattern, its rows divided once more by their sums, which are 1 but for rounding."""
-    row, N = pattern.row(), pattern.crow.numel() - 1
+    row = pattern.row()
     total = pattern._replace(value=value).row_sums()
     value = value / total.masked_fill(total == 0, 1)[row]
-    transposed = order_by_column(pattern.crow, pattern.col, N)
-    loops = int((row == pattern.col).sum())
-    return Adjacency(
-        pattern.crow, pattern.col, value, transposed=transposed, facts=Facts(growth=1.0, num_self_loops=loops)
-    )
+    return Adjacency(Pattern(pattern.crow, pattern.col), value, mirrored=False, facts=Facts(growth=1.0))
 
 
 def _per_component(log: Tensor, degree: Tensor, component: Tensor) -> Tensor:

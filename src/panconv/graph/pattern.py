@@ -1,0 +1,107 @@
+"""Where a square matrix has its entries, and what follows from that alone: found when it is first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import torch
+from torch import Tensor
+
+from panconv.base.tracing import is_transforming
+from panconv.graph.csr import order_by_column, rows_of
+
+T = TypeVar("T")
+Transposed = tuple[Tensor, Tensor, Tensor]  # crow, col, and the permutation that brings the values along
+
+
+class Pattern:
+    """The entries of a matrix (N, N) in compressed rows. Several matrices may stand on one, such as A+I and Â.
+
+    Args:
+        crow: (N + 1,)
+        col: (nnz,), sorted within each row.
+        symmetric: whether the mirror of each entry is there, where that is known.
+        loops: how many entries stand on the diagonal, where that is known.
+        longest: how many entries the longest row has, where that is known.
+        like: a pattern of the same symmetry, which is quicker to ask.
+    """
+
+    def __init__(
+        self,
+        crow: Tensor,
+        col: Tensor,
+        symmetric: bool | None = None,
+        loops: int | None = None,
+        longest: int | None = None,
+        like: Pattern | None = None,
+    ) -> None:
+        self.crow, self.col, self._like = crow, col, like
+        known = {"symmetric": symmetric, "loops": loops, "longest": longest}
+        self._found: dict[str, Any] = {name: value for name, value in known.items() if value is not None}
+
+    def _find(self, name: str, look: Callable[[], T]) -> T:
+        """What `look` finds, once, unless it is being traced or transformed."""
+        found = self._found.get(name)
+        if found is None:
+            with torch.inference_mode(False):  # what is found at inference must serve training later
+                found = look()
+            if not torch.compiler.is_compiling() and not is_transforming():
+                self._found[name] = found
+        return found
+
+    @property
+    def row(self) -> Tensor:
+        """The row of each entry, (nnz,) int64."""
+        return self._find("row", lambda: rows_of(self.crow, self.col.numel()))
+
+    def by_column(self) -> Transposed:
+        """The transposed pattern: crow, col, and the permutation of the values."""
+        return self._find("transposed", lambda: order_by_column(self.crow, self.col, self.crow.numel() - 1, self.row))
+
+    def know_transposed(self, mirror: Pattern, perm: Tensor) -> None:
+        """Takes the transposed pattern, and the permutation of the values, from one who has them."""
+        self._found["transposed"] = mirror.crow, mirror.col, perm
+
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether the mirror of each entry is there."""
+        return self._find("symmetric", self._is_mirrored)
+
+    def _is_mirrored(self) -> bool:
+        if self._like is not None:
+            return self._like.is_symmetric
+        crow, col, perm = self.by_column()
+        mirrored = torch.equal(self.crow, crow) and torch.equal(self.col, col)
+        if mirrored:
+            self._found["transposed"] = self.crow, self.col, perm  # no second copy
+        return mirrored
+
+    @property
+    def num_self_loops(self) -> int:
+        return self._find("loops", lambda: int((self.row == self.col).sum()))
+
+    @property
+    def longest(self) -> int:
+        """Entries of the longest row."""
+        return self._find("longest", lambda: int(self.crow.diff().max()) if self.crow.numel() > 1 else 0)
+
+    def longest_if_known(self) -> int | None:
+        return self._found.get("longest")
+
+    def settle(self) -> Pattern:
+        """Finds all that has to be looked at from the host, which torch.compile cannot do."""
+        _ = self.is_symmetric, self.num_self_loops, self.longest
+        return self
+
+    def to(self, device: torch.device, non_blocking: bool = False) -> Pattern:
+        def moved(part: Any) -> Any:
+            if isinstance(part, tuple):
+                return tuple(map(moved, part))
+            return part.to(device, non_blocking=non_blocking) if isinstance(part, Tensor) else part
+
+        other = Pattern(moved(self.crow), moved(self.col))
+        other._found = {name: moved(part) for name, part in self._found.items()}
+        if self._like is not None:
+            other._found["symmetric"] = self.is_symmetric
+        return other

@@ -1,0 +1,73 @@
+"""Edges in the order of a matrix: by receiver, then sender, each once."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from panconv.graph.csr import compress, narrow, on_host, stable_order
+from panconv.graph.pattern import Pattern
+
+
+class Sorted(NamedTuple):
+    """The pattern of a graph, and where each edge that was given went."""
+
+    pattern: Pattern
+    entry: Tensor | None  # (E,); None where each stayed in its place, or nobody asked
+
+
+def sort_edges(
+    edge_index: Tensor, N: int, weighted: bool, undirected: bool | None = None, order: str | None = None
+) -> Sorted:
+    """The pattern of edges (2, E), rows source and target, int64 and within 0 … N − 1.
+
+    Args:
+        weighted: whether it is asked where each edge went.
+        undirected: whether the mirror of each edge is there, where that is known.
+        order: "row" or "col" where it is known that each edge is there once, in the order of its source, or of its
+            target, and then of the other end.
+    """
+    (source, target), looked = edge_index, on_host(edge_index)
+    order = _order_of(source, target, N) if order is None and looked else order
+    if order == "row" and undirected and not weighted:
+        source, target, order = target, source, "col"  # the mirror of all edges is all edges
+    if order == "col":
+        return Sorted(_pattern(target, source, N, undirected), None)
+    if order is None and not looked:
+        key, entry = torch.unique(target * N + source, return_inverse=True)
+        return Sorted(_pattern(key // max(N, 1), key % max(N, 1), N, undirected), entry)
+    if order == "row":
+        moved = stable_order(target, N)
+    else:
+        first = stable_order(source, N)
+        moved = first[stable_order(target[first], N)]
+    row, col, place = target[moved], source[moved], torch.empty_like(moved)
+    place[moved] = torch.arange(len(moved), device=moved.device)
+    if order is None and not _rises(key := row * N + col):
+        fresh = torch.cat([key.new_ones(1, dtype=torch.bool), key.diff() > 0])  # the first of its kind
+        row, col, place[moved] = row[fresh], col[fresh], fresh.cumsum(0) - 1
+    pattern = _pattern(row, col, N, undirected)
+    if order == "row":  # by target, the edges as they came are the transpose's entries
+        pattern.know_transposed(_pattern(source, target, N, None), place)
+    return Sorted(pattern, place)
+
+
+def _order_of(source: Tensor, target: Tensor, N: int) -> str | None:
+    """In which order edges on the host are, if each is there once: PyG's `coalesce` leaves them by source."""
+    s, t = source.numpy(), target.numpy()
+    if _rises(s * N + t):
+        return "row"
+    return "col" if _rises(t * N + s) else None
+
+
+def _rises(key: Tensor | np.ndarray) -> bool:
+    return bool((key[1:] > key[:-1]).all())
+
+
+def _pattern(row: Tensor, col: Tensor, N: int, symmetric: bool | None) -> Pattern:
+    """From rows and columns in order."""
+    bound = max(N, row.numel())
+    return Pattern(narrow(compress(row, N), bound), narrow(col, bound), symmetric)
