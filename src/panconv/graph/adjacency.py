@@ -202,7 +202,7 @@ class Adjacency:
 
     def _transpose(self, a: CSR) -> CSR:
         crow, col, perm = self.by_column()
-        return CSR(crow, col, a.value[perm])
+        return CSR(crow, col, a.value.index_select(0, perm))
 
     def _values(self, dtype: torch.dtype) -> Tensor:
         if self.value is None and self.left is None and self.right is None:
@@ -210,7 +210,8 @@ class Adjacency:
         value = self.value
         for side, index in ((self.left, self.row), (self.right, self.col)):
             if side is not None:
-                value = side[index] if value is None else value * side[index]
+                there = side.index_select(0, index)
+                value = there if value is None else value * there
         assert value is not None
         return value.to(dtype)
 
@@ -299,7 +300,7 @@ class Adjacency:
     def row_sums(self) -> Tensor:
         """What arrives at each node, (N,) float64: the degree, where nothing weighs."""
         if self.value is None and self.left is None and self.right is None:
-            return self.crow.diff().double()
+            return (self.crow[1:] - self.crow[:-1]).double()
         return self.operand(torch.float64, False).row_sums()
 
     def by_column(self) -> Transposed:

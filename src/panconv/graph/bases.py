@@ -27,9 +27,9 @@ def with_self_loops(adj: Adjacency) -> Adjacency:
         ones = ones.double() if loops else ones  # float32 would round A_ii + 1
         there = torch.zeros_like(ones) if loops == 0 else (adj.row == adj.col).to(ones.dtype)
         blank = ones.new_ones(pattern.col.numel())
-        value = blank.index_put((place,), ones + there)
+        value = blank.scatter(0, place, ones + there)
         if adj.is_signed:
-            magnitude = blank.index_put((place,), ones.detach().abs() + there)
+            magnitude = blank.scatter(0, place, ones.detach().abs() + there)
     growth = None if adj._growth is None and loops == 0 else adj.growth + 1
     return type(adj)(
         *(pattern, value),
@@ -48,10 +48,10 @@ def _around(adj: Adjacency) -> tuple[Pattern, Tensor]:
     crow = narrow(adj.crow + nodes, N + nnz)
     place = torch.arange(nnz, device=adj.device) + adj.row + (adj.col > adj.row)
     row = rows_of(crow, N + nnz)
-    col = row.to(crow.dtype).index_put((place,), adj.col.to(crow.dtype))
+    col = row.to(crow.dtype).scatter_(0, place, adj.col.to(crow.dtype))
     longest = adj.pattern.longest_if_known()
     longest = None if longest is None else longest + 1
-    return Pattern(crow, col, loops=N, longest=longest, like=adj.pattern), place
+    return Pattern(crow, col, loops=N, longest=longest, row=row, like=adj.pattern), place
 
 
 def _upon(adj: Adjacency, loops: int) -> tuple[Pattern, Tensor]:
@@ -62,14 +62,17 @@ def _upon(adj: Adjacency, loops: int) -> tuple[Pattern, Tensor]:
     row, col = torch.cat([adj.row, new]), torch.cat([adj.col.long(), new])
     order = torch.argsort(row * N + col)
     crow = narrow(compress(row[order], N), max(N, row.numel()))
-    place = torch.empty_like(order).index_put((order,), torch.arange(len(order), device=adj.device))
+    place = torch.empty_like(order).scatter(0, order, torch.arange(len(order), device=adj.device))
     return Pattern(crow, col[order].to(crow.dtype), loops=N, like=adj.pattern), place[: adj.num_edges]
 
 
 def over_degrees(adj: Adjacency, how: str, name: str) -> Adjacency:
     """The matrix divided by its row sums: on the left ("row"), or by their roots on both sides ("sym")."""
-    bulk = adj.absolute().row_sums() if adj.is_signed else None
-    inverse = inverse_degrees(adj.row_sums(), bulk, -1.0 if how == "row" else -0.5, name)
+    degree, power = adj.row_sums(), -1.0 if how == "row" else -0.5
+    if adj.value is None:  # whole numbers, whose powers are in range
+        inverse = degree**power if name == "A+I" else (degree**power).masked_fill(degree == 0, 0)
+    else:
+        inverse = inverse_degrees(degree, adj.absolute().row_sums() if adj.is_signed else None, power, name)
     # Its n-th power is D^½ Pⁿ D^−½, or Pⁿ, with P stochastic: row sums neither grow nor vanish, whatever n; but on a
     # directed graph without loops a walk may come to nodes that nothing reaches.
     decay = 1.0 if name == "A+I" or adj.is_symmetric else adj.decay / max(adj.growth, 1.0)

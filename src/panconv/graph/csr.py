@@ -43,6 +43,9 @@ class CSR(NamedTuple):
 
 def rows_of(crow: Tensor, nnz: int) -> Tensor:
     """The row of each stored entry, (nnz,), int64."""
+    if on_host(crow):
+        pointers = crow.numpy()
+        return torch.from_numpy(np.repeat(np.arange(len(pointers) - 1), pointers[1:] - pointers[:-1]))
     rows = torch.arange(crow.numel() - 1, device=crow.device)
     return torch.repeat_interleave(rows, crow.diff().long(), output_size=nnz)
 
@@ -50,7 +53,9 @@ def rows_of(crow: Tensor, nnz: int) -> Tensor:
 def compress(row: Tensor, num_rows: int) -> Tensor:
     """Row pointers, int64, of sorted row numbers."""
     if on_host(row):
-        return torch.nn.functional.pad(torch.bincount(row, minlength=num_rows).cumsum(0), (1, 0))
+        crow = np.zeros(num_rows + 1, np.int64)
+        np.cumsum(np.bincount(row.numpy(), minlength=num_rows), out=crow[1:])
+        return torch.from_numpy(crow)
     return torch.searchsorted(row.long(), torch.arange(num_rows + 1, device=row.device))
 
 
@@ -88,7 +93,7 @@ def order_by_column(
     """The transposed pattern: its crow, its col, and the permutation that brings the values along."""
     perm = stable_order(col, num_cols)
     row = rows_of(crow, col.numel()) if row is None else row
-    return compress(col[perm], num_cols).to(crow.dtype), row[perm].to(col.dtype), perm
+    return compress(col.index_select(0, perm), num_cols).to(crow.dtype), row.index_select(0, perm).to(col.dtype), perm
 
 
 def weak_components(pattern: CSR) -> Tensor:

@@ -24,6 +24,7 @@ class Pattern:
         symmetric: whether the mirror of each entry is there, where that is known.
         loops: how many entries stand on the diagonal, where that is known.
         longest: how many entries the longest row has, where that is known.
+        row: the row of each entry, (nnz,) int64, where that is known.
         like: a pattern of the same symmetry, which is quicker to ask.
     """
 
@@ -34,10 +35,11 @@ class Pattern:
         symmetric: bool | None = None,
         loops: int | None = None,
         longest: int | None = None,
+        row: Tensor | None = None,
         like: Pattern | None = None,
     ) -> None:
         self.crow, self.col, self._like = crow, col, like
-        known = {"symmetric": symmetric, "loops": loops, "longest": longest}
+        known = {"symmetric": symmetric, "loops": loops, "longest": longest, "row": row}
         self._found: dict[str, Any] = {name: value for name, value in known.items() if value is not None}
 
     def _find(self, name: str, look: Callable[[], T]) -> T:
@@ -79,7 +81,7 @@ class Pattern:
 
     @property
     def num_self_loops(self) -> int:
-        return self._find("loops", lambda: int((self.row == self.col).sum()))
+        return self._find("loops", lambda: int(torch.count_nonzero(self.row == self.col)))
 
     @property
     def longest(self) -> int:

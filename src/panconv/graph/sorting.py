@@ -43,9 +43,9 @@ def sort_edges(
         moved = stable_order(target, N)
     else:
         first = stable_order(source, N)
-        moved = first[stable_order(target[first], N)]
-    row, col, place = target[moved], source[moved], torch.empty_like(moved)
-    place[moved] = torch.arange(len(moved), device=moved.device)
+        moved = first.index_select(0, stable_order(target.index_select(0, first), N))
+    row, col = target.index_select(0, moved), source.index_select(0, moved)
+    place = torch.empty_like(moved).scatter_(0, moved, torch.arange(len(moved), device=moved.device))
     if order is None and not _rises(key := row * N + col):
         fresh = torch.cat([key.new_ones(1, dtype=torch.bool), key.diff() > 0])  # the first of its kind
         row, col, place[moved] = row[fresh], col[fresh], fresh.cumsum(0) - 1
@@ -70,4 +70,4 @@ def _rises(key: Tensor | np.ndarray) -> bool:
 def _pattern(row: Tensor, col: Tensor, N: int, symmetric: bool | None) -> Pattern:
     """From rows and columns in order."""
     bound = max(N, row.numel())
-    return Pattern(narrow(compress(row, N), bound), narrow(col, bound), symmetric)
+    return Pattern(narrow(compress(row, N), bound), narrow(col, bound), symmetric, row=row)

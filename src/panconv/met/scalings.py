@@ -2,7 +2,8 @@
 
     M = Z^a · Σₙ wₙ · D_n^b · G(n) · D_n^b' · Z^a'  =  outer ⊙ Σₙ leftₙ ⊙ G(n) · rightₙ  (+ alone)
 
-Each function is one row of the table of methods. All factors are float64 here, whatever the features are. Where B_n
+Each function is one row of the table of methods. All factors are float64 here, whatever the features are, or in the
+narrower dtype that path weights are stored in, where there are no others. Where B_n
 leaves float64 the terms come as 2^−eₙ G(n), with eₙ the exponent of B_n, which `leftₙ` makes good.
 """
 
@@ -41,7 +42,7 @@ class Scaled(NamedTuple):
 
 def unscaled(weights: Weighing) -> Scaled:
     """Σₙ wₙ G(n): methods 5, 8 and 9, which are eq. 10 without D_n, on Â or on a random walk's matrix."""
-    w = weights.exact().unsqueeze(1)
+    w = weights.held().unsqueeze(1)
     if not may_look() or (w.is_cuda and not weights.may_overflow):  # a look would make the GPU wait
         return Scaled(Factors(w))
     largest = float(w.detach().abs().max())

@@ -36,6 +36,10 @@ class PathWeights(nn.Module):
         """w in float64, from the stored numbers and not from a w that was rounded to their dtype."""
         return self().double()
 
+    def held(self) -> Tensor:
+        """w to the last digit, in float64 or in the dtype that its numbers are stored in."""
+        return self()
+
     def log(self) -> Tensor:
         """log |w|, float64; −∞ where w is 0."""
         return self.exact().abs().log()
@@ -91,6 +95,9 @@ class Exponential:
 
     def exact(self) -> Tensor:
         return self.log().exp()
+
+    def held(self) -> Tensor:
+        return self.exact()
 
     def over(self, reference: Tensor) -> Tensor:
         return self.log_over(reference).clamp(max=MOST).exp()

@@ -105,7 +105,7 @@ def _rows_at_once(x: Tensor) -> int:
     more threads there are, the less that is.
     """
     threads = torch.get_num_threads()
-    alone = x.numel() * threads**2 <= _ALONE
+    alone = threads > 1 and x.numel() * threads**2 <= _ALONE  # a thread that has no others opens none
     return max(1, (_GRAIN if alone else 8 * _GRAIN * threads) // max(1, x.size(1)))
 
 
