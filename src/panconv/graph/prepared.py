@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Hashable
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -82,7 +82,8 @@ def _form_of(
     if edge_weight is None:
         seen, adj = None, Adjacency.of(graph, None, num_nodes, **options)
     else:
-        seen, pattern = _Seen.of(edge_weight, _forgetter(id(graph), key)), _recall(forms, (*setting, "pattern"))
+        seen = None if trained else _Seen.of(edge_weight, _forgetter(id(graph), key))
+        pattern = _recall(forms, (*setting, "pattern"))
         if pattern is not None:
             adj = pattern.adj.reweight(edge_weight)  # the same edges: they stay sorted
         else:
@@ -112,10 +113,10 @@ def _forgetter(source: int, form: Hashable = None) -> Callable[[weakref.ref[Any]
     """Lets a graph go that has died, or the form whose weights have; it holds nothing but their names."""
 
     def forget(dead: weakref.ref[Any], kept: dict[Any, Any] = _sources) -> None:
-        name: Hashable = source
-        if form is not None:
-            kept, name = kept[source].forms if source in kept else {}, form
-        found = kept.get(name)
+        found, name = kept.get(source), cast(Hashable, source)
+        if found is not None and form is not None:
+            kept, name = found.forms, form
+            found = kept.get(form)
         if found is not None and found.seen is not None and found.seen.ref is dead:  # not one that took its place
             kept.pop(name, None)
 
