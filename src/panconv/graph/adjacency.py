@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -11,9 +10,10 @@ import torch
 from torch import Tensor
 from torch_geometric import EdgeIndex
 
-from panconv.base.checks import checked_device, checked_dtype
+from panconv.base.checks import checked_dtype
 from panconv.base.tracing import is_tracked, is_transforming
 from panconv.graph.bases import BASES
+from panconv.graph.batching import Pieces, piece_of
 from panconv.graph.csr import CSR, compress, narrow, order_by_column, rows_of, weak_components
 from panconv.graph.degrees import Facts, checked_facts
 from panconv.graph.reading import (
@@ -25,13 +25,14 @@ from panconv.graph.reading import (
     size_of,
     sum_weights,
 )
+from panconv.graph.travelling import Travelling
 
 T = TypeVar("T")
 _NOTHING_KNOWN = Facts()
 _KEPT = 8  # of what follows from a graph and a setting, such as the counts up to an L: the last of each kind
 
 
-class Adjacency:
+class Adjacency(Travelling):
     """A directed or undirected, weighted or unweighted graph, ready for products.
 
     ``A[i, j]`` is the edge from sender j to receiver i. Repeated edges of an unweighted graph are one edge; weights of
@@ -44,6 +45,8 @@ class Adjacency:
     >>> adj
     Adjacency(num_nodes=3, num_edges=4, symmetric)
     """
+
+    pieces: Pieces | None = None  # of a graph that was joined from others
 
     def __init__(
         self,
@@ -196,24 +199,11 @@ class Adjacency:
         dense = a.value.new_zeros(self.num_nodes, self.num_nodes)
         return dense.index_put((self.row, self.col.long()), a.value)
 
-    def to(self, device: torch.device | str) -> Adjacency:
-        """The same graph on another device."""
-        device = checked_device(device, meta=True)
-        if device == self.device:
-            return self
-        other = copy.copy(self)
-        other.__dict__.update({k: v.to(device) for k, v in self.__dict__.items() if isinstance(v, Tensor)})
-        if self._transposed is not None:
-            crow, col, perm = self._transposed
-            other._transposed = (crow.to(device), col.to(device), perm.to(device))
-        return other
-
     def detach(self) -> Adjacency:
         """The same graph, with values that no gradient follows."""
-        other = copy.copy(self)
-        if self.value is not None:
-            other.value, other.is_tracked = self.value.detach(), False
-        return other
+        if self.value is None:
+            return self.copied()
+        return self.copied(value=self.value.detach(), is_tracked=False)
 
     def absolute(self) -> Adjacency:
         """The graph with every weight positive, which tells where sums cancel.
@@ -246,11 +236,12 @@ class Adjacency:
                 self._cache.pop(old, None)
         return result
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_cache": {}}
+    def __getitem__(self, index: int) -> Adjacency:
+        """One of the graphs that this one was joined from, as by `panconv.graph.block_diagonal` or in a PyG `Batch`."""
+        return piece_of(self, index)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
+        super().__setstate__(state)
         self.num_self_loops = state.get("num_self_loops", state.get("_num_self_loops", 0))  # as 0.1 pickled it
         self.is_undirected = state.get("is_undirected", state["is_symmetric"])
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -13,6 +13,7 @@ from torch import Tensor
 
 from panconv.base.tracing import is_transforming
 from panconv.graph.adjacency import Adjacency
+from panconv.graph.batching import block_diagonal
 
 T = TypeVar("T")
 
@@ -44,6 +45,7 @@ class _Source(NamedTuple):
 # By the identity of what was handed in. Threads share it without a lock: an entry is read once, put in as a whole, and
 # compared with what it was made from before it is used. At worst two threads prepare the same graph.
 _sources: dict[int, _Source] = {}
+_batches: dict[tuple[int, ...], tuple[Sequence[weakref.ref[Adjacency]], Adjacency]] = {}  # by the graphs joined
 
 
 def prepared(graph: Any, edge_weight: Tensor | None, num_nodes: int, **options: Hashable) -> Adjacency:
@@ -58,6 +60,8 @@ def prepared(graph: Any, edge_weight: Tensor | None, num_nodes: int, **options: 
     """
     if isinstance(graph, Adjacency) or torch.compiler.is_compiling():
         return Adjacency.of(graph, edge_weight, num_nodes, **options)
+    if isinstance(graph, (list, tuple)) and graph and all(isinstance(each, Adjacency) for each in graph):
+        return Adjacency.of(_joined(graph), edge_weight, num_nodes, **options)  # as a PyG batch may hold them
     source = _recall(_sources, id(graph))
     if source is None or not _same(source.seen, graph):
         # What is compared later is copied before it is read: a change in between then comes to light.
@@ -68,6 +72,17 @@ def prepared(graph: Any, edge_weight: Tensor | None, num_nodes: int, **options: 
     adj = _form_of(source, graph, edge_weight, num_nodes, options)
     _keep(_sources, id(graph), source, _SOURCES)
     return adj
+
+
+def _joined(graphs: Sequence[Adjacency]) -> Adjacency:
+    """Graphs that a batch holds as a list, joined once while the very same ones come again."""
+    key = tuple(map(id, graphs))
+    refs, joined = _recall(_batches, key) or ((), None)
+    if joined is None or any(ref() is not graph for ref, graph in zip(refs, graphs, strict=True)):
+        joined, kept = block_diagonal(graphs), _batches
+        refs = (weakref.ref(graphs[0], lambda _: kept.pop(key, None)), *map(weakref.ref, graphs[1:]))
+        _keep(_batches, key, (refs, joined), _FORMS)
+    return joined
 
 
 def _form_of(
