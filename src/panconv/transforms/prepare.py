@@ -60,7 +60,7 @@ class PrepareGraph(BaseTransform):  # type: ignore[misc]
     Args:
         method: of the layers that will use it, one or several (see `panconv.METHODS`).
         name: of the attribute.
-        dtype: of the features.
+        dtype: of the features; None for torch's default.
         L: with it, the walks of methods that divide by their number are counted as well, up to this length.
         edge_weight: the attribute that holds the weights of the edges, read where a graph has it; None for none.
 
@@ -76,7 +76,7 @@ class PrepareGraph(BaseTransform):  # type: ignore[misc]
         self,
         method: int | Iterable[int] = 5,
         name: str = "adj",
-        dtype: torch.dtype = torch.float32,
+        dtype: torch.dtype | None = None,
         L: int | None = None,
         edge_weight: str | None = "edge_weight",
     ) -> None:
