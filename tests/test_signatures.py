@@ -15,6 +15,9 @@ SIGNATURES = {
     "fit": "model, data, *, seeds=(0,), lr=0.01, "
     "weight_decay=0.0005, epochs=200, patience=50, keep='loss', device='cpu', callback=None",
     "METTransform": "L=2, method=2, weights=None, sparsify=None, laplacian=False, paths='walks'",
+    "transforms.PrepareGraph": "method=5, name='adj', dtype=None, L=None, edge_weight='edge_weight'",
+    "graph.block_diagonal": "graphs",
+    "Adjacency.to": "self, device, non_blocking=False",
     "Walks": "adj, L",
     "ShortestPaths": "adj, L, memory_limit=None",
     "SelfAvoidingPaths": "adj, L, memory_limit=None",

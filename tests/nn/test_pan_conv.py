@@ -11,7 +11,8 @@ from hypothesis import given
 from torch_geometric.data import Batch, Data
 from torch_geometric.nn import GCNConv, Sequential, SGConv
 
-from panconv import MET, METHODS, Adjacency, EffectiveWalks, PANConv, PowerLaw, Walks
+from panconv import MET, METHODS, PAN, Adjacency, EffectiveWalks, PANConv, PowerLaw, Walks
+from panconv.nn import PANEdgeAttention
 from panconv.testing import assert_equivariant, assert_gradients, close
 
 EDGES = TRIANGLE_AND_TAIL
@@ -195,36 +196,38 @@ def test_func_grad_and_vmap_over_models(x):
         conv(x, graph).sum().backward()  # what was kept is still of use
 
 
-def test_a_graph_is_prepared_once(x, monkeypatch):
-    made = []
-    build = Adjacency.from_edge_index
-    monkeypatch.setattr(Adjacency, "from_edge_index", lambda *a, **k: made.append(1) or build(*a, **k))
-    conv = PANConv(5, 2)
-    for _ in range(3):
-        conv(x, EDGES)
+def count_of_preparations(monkeypatch):
+    made, build = [], Adjacency._read
+    monkeypatch.setattr(Adjacency, "_read", lambda *a, **k: made.append(1) or build(*a, **k))
+    return made
+
+
+def test_a_graph_is_prepared_once_for_all_layers(x, monkeypatch):
+    made = count_of_preparations(monkeypatch)
+    convs, edges = [PANConv(5, 2), PANConv(5, 2, method=1), PANEdgeAttention(5, 2)], EDGES.clone()
+    for conv in convs * 2:
+        conv(x, edges)
+    PAN(5, 4, 2)(x, edges)
     assert len(made) == 1
     weight = torch.rand(8)
-    for _ in range(3):
-        conv(x, EDGES, weight)
+    for conv in convs[:2] * 2:
+        conv(x, edges, weight)
     assert len(made) == 2
-    conv(x, EDGES.clone())
+    convs[0](x, edges.clone())
     assert len(made) == 3
     trained = torch.rand(8, requires_grad=True)
-    for _ in range(3):
-        conv(x, EDGES, trained).sum().backward()
-    assert len(made) == 4
-    assert conv._prepared._known.adj.value.grad_fn is None  # the graph of the backward is let go
-    close(conv(x, EDGES), fresh_output(conv, x, EDGES))
+    for conv in convs[:2] * 2:
+        conv(x, edges, trained).sum().backward()
+    assert len(made) == 3  # the sorted edges served
+    close(convs[0](x, edges), fresh_output(convs[0], x, edges))
 
 
 def fresh_output(conv, x, graph):
-    return copy.deepcopy(conv)(x, graph)
+    return conv(x, graph.clone() if isinstance(graph, torch.Tensor) else graph.copy())
 
 
 def test_every_form_of_a_graph_is_prepared_once_and_never_stale(x, monkeypatch):
-    made = []
-    build = Adjacency.from_edge_index
-    monkeypatch.setattr(Adjacency, "from_edge_index", lambda *a, **k: made.append(1) or build(*a, **k))
+    made = count_of_preparations(monkeypatch)
     A = Adjacency.from_edge_index(EDGES, torch.rand(8)).to_dense()
     forms = {
         "coo": (A.to_sparse(), lambda m: m._values()),
@@ -239,7 +242,7 @@ def test_every_form_of_a_graph_is_prepared_once_and_never_stale(x, monkeypatch):
         made.clear()
         for _ in range(3):
             close(conv(x, graph), fresh_output(conv, x, graph))
-        assert len(made) == 4, name  # once for the layer, and once for each fresh one
+        assert len(made) == 4, name  # once for the graph, and once for each copy
         part(graph)[:] = 3
         close(conv(x, graph), fresh_output(conv, x, graph))
 

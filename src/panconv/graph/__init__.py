@@ -2,5 +2,6 @@
 
 from panconv.graph.adjacency import Adjacency
 from panconv.graph.bases import BASES
+from panconv.graph.batching import block_diagonal
 
-__all__ = ["BASES", "Adjacency"]
+__all__ = ["BASES", "Adjacency", "block_diagonal"]

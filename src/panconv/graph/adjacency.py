@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -10,21 +9,24 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from panconv.base.checks import checked_device, checked_dtype
+from panconv.base.checks import checked_dtype
 from panconv.base.tracing import is_tracked, is_transforming
 from panconv.graph.bases import BASES
+from panconv.graph.batching import Pieces
 from panconv.graph.csr import CSR, weak_components
+from panconv.graph.cutting import piece_of
 from panconv.graph.degrees import Facts, checked_facts
 from panconv.graph.pattern import Pattern, Transposed
 from panconv.graph.reading import Claims, check_entries, checked_edges, checked_weights, entries, sum_weights
 from panconv.graph.sorting import sort_edges
+from panconv.graph.travelling import Travelling
 
 T = TypeVar("T")
 _NOTHING_KNOWN = Facts()
 _KEPT = 8  # of what follows from a graph and a setting, such as the counts up to an L: the last of each kind
 
 
-class Adjacency:
+class Adjacency(Travelling):
     """A directed or undirected, weighted or unweighted graph, ready for products.
 
     ``A[i, j]`` is the edge from sender j to receiver i. Repeated edges of an unweighted graph are one edge; weights of
@@ -37,6 +39,8 @@ class Adjacency:
     >>> adj
     Adjacency(num_nodes=3, num_edges=4, symmetric)
     """
+
+    pieces: Pieces | None = None  # of a graph that was joined from others
 
     def __init__(
         self,
@@ -62,14 +66,19 @@ class Adjacency:
     @staticmethod
     def of(source: Any, edge_weight: Tensor | None = None, num_nodes: int | None = None) -> Adjacency:
         """From anything that is a graph: an `Adjacency`, an ``edge_index``, or a sparse matrix."""
+        return Adjacency._of(source, edge_weight, num_nodes).settle()
+
+    @staticmethod
+    def _of(source: Any, edge_weight: Tensor | None, num_nodes: int | None) -> Adjacency:
+        """As `of`; what has not been asked for yet is not found."""
         if isinstance(source, (Tensor, np.ndarray)) and getattr(source, "layout", torch.strided) == torch.strided:
-            return Adjacency.from_edge_index(source, edge_weight, num_nodes)
+            return Adjacency._read(source, edge_weight, num_nodes, Claims.of(source))
         if edge_weight is not None:
             raise ValueError(
                 f"edge_weight goes with an edge_index, but the graph is a {type(source).__name__}, "
                 "which holds its own weights"
             )
-        adj = source if isinstance(source, Adjacency) else Adjacency.from_sparse(source)
+        adj = source if isinstance(source, Adjacency) else Adjacency._read(*entries(source), Claims())
         if num_nodes is not None and adj.num_nodes != num_nodes:
             raise ValueError(f"the graph has {adj.num_nodes} nodes, but x has {num_nodes} rows: it needs one per node")
         return adj
@@ -114,7 +123,7 @@ class Adjacency:
     @staticmethod
     def from_sparse(matrix: Any) -> Adjacency:
         """From a torch sparse, SciPy sparse or torch_sparse matrix (N, N), read as A[receiver, sender]."""
-        return Adjacency.from_edge_index(*entries(matrix))
+        return Adjacency._read(*entries(matrix), Claims()).settle()
 
     def reweight(self, edge_weight: Tensor, validate: bool = True) -> Adjacency:
         """The same edges with other weights, in the order of the ``edge_index`` it was made from.
@@ -139,7 +148,7 @@ class Adjacency:
         if self.num_edges:
             # A weight that is trained moves off the diagonal mirror: its gradient needs the true transpose.
             mirrored = not is_tracked(value) and self.pattern.is_symmetric
-            value, mirrored = _mirrored(value, self.pattern) if mirrored else (value, False)
+            value, mirrored = self.pattern.mirrored(value) if mirrored else (value, False)
             facts = checked_facts(value.detach(), self.row, self.num_nodes)
         return Adjacency(self.pattern, value, mirrored=mirrored, entry_of_edge=self._entry_of_edge, facts=facts)
 
@@ -221,25 +230,11 @@ class Adjacency:
         dense = a.value.new_zeros(self.num_nodes, self.num_nodes)
         return dense.index_put((self.row, self.col.long()), a.value)
 
-    def to(self, device: torch.device | str, non_blocking: bool = False) -> Adjacency:
-        """The same graph on another device."""
-        device = checked_device(device, meta=True)
-        if device == self.device:
-            return self
-        other = copy.copy(self)
-        other.__dict__.update(
-            {k: v.to(device, non_blocking=non_blocking) for k, v in self.__dict__.items() if isinstance(v, Tensor)}
-        )
-        other.pattern = self.pattern.to(device, non_blocking)
-        other.crow, other.col = other.pattern.crow, other.pattern.col
-        return other
-
     def detach(self) -> Adjacency:
         """The same graph, with values that no gradient follows."""
-        other = copy.copy(self)
-        if self.value is not None:
-            other.value, other.is_tracked = self.value.detach(), False
-        return other
+        if self.value is None:
+            return self
+        return self.copied(value=self.value.detach(), is_tracked=False)
 
     def absolute(self) -> Adjacency:
         """The graph with every weight positive, which tells where sums cancel.
@@ -272,13 +267,9 @@ class Adjacency:
                 self._cache.pop(old, None)
         return result
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_cache": {}}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        if "pattern" not in state:  # as 0.1 pickled it
-            state = _of_old(state)
-        self.__dict__.update(state)
+    def __getitem__(self, index: int) -> Adjacency:
+        """One of the graphs that this one was joined from, as by `panconv.graph.block_diagonal` or in a PyG `Batch`."""
+        return piece_of(self, index)
 
     def __repr__(self) -> str:
         words = [f"num_nodes={self.num_nodes}", f"num_edges={self.num_edges}"]
@@ -306,24 +297,3 @@ class Adjacency:
     def by_column(self) -> Transposed:
         """The transposed pattern, of a symmetric graph too: crow, col, and the permutation of the values."""
         return self.pattern.by_column()
-
-
-def _mirrored(value: Tensor, pattern: Pattern) -> tuple[Tensor, bool]:
-    """The values of a symmetric pattern, and whether each is that of its mirror."""
-    mirror = value[pattern.by_column()[2]]
-    if torch.equal(value, mirror):
-        return value, True
-    # A normalisation that was computed edge by edge differs both ways by rounding, and means nothing by it.
-    alike = torch.allclose(value, mirror, rtol=8 * torch.finfo(value.dtype).eps, atol=0.0)
-    return (value / 2 + mirror / 2, True) if alike else (value, False)
-
-
-def _of_old(state: dict[str, Any]) -> dict[str, Any]:
-    """The state of a graph that was pickled when it held its transpose itself."""
-    transposed, symmetric = state.pop("_transposed"), state.pop("is_symmetric")
-    loops = state.pop("num_self_loops", state.pop("_num_self_loops", None))
-    pattern = Pattern(state["crow"], state["col"], symmetric or None, loops)
-    if transposed is not None:
-        pattern._found["transposed"] = transposed
-    known = {"pattern": pattern, "_mirrored": symmetric, "_growth": state.pop("growth")}
-    return {**state, **known, "_undirected": state.pop("is_undirected", None)}

@@ -49,7 +49,7 @@ def _around(adj: Adjacency) -> tuple[Pattern, Tensor]:
     place = torch.arange(nnz, device=adj.device) + adj.row + (adj.col > adj.row)
     row = rows_of(crow, N + nnz)
     col = row.to(crow.dtype).scatter_(0, place, adj.col.to(crow.dtype))
-    longest = adj.pattern.longest_if_known()
+    longest = adj.pattern.known("longest")
     longest = None if longest is None else longest + 1
     return Pattern(crow, col, loops=N, longest=longest, row=row, like=adj.pattern), place
 

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from panconv.base.tracing import is_transforming
+from panconv.graph.blocks import Blocks, known_blocks
 from panconv.graph.csr import order_by_column, rows_of
 
 T = TypeVar("T")
@@ -27,6 +28,11 @@ class Pattern:
         row: the row of each entry, (nnz,) int64, where that is known.
         like: a pattern of the same symmetry, which is quicker to ask.
     """
+
+    blocks: tuple[Blocks | None, Blocks | None] = (
+        None,
+        None,
+    )  # parts known from the start, its own and the transpose's
 
     def __init__(
         self,
@@ -88,22 +94,44 @@ class Pattern:
         """Entries of the longest row."""
         return self._find("longest", lambda: int(self.crow.diff().max()) if self.crow.numel() > 1 else 0)
 
-    def longest_if_known(self) -> int | None:
-        return self._found.get("longest")
-
     def settle(self) -> Pattern:
         """Finds all that has to be looked at from the host, which torch.compile cannot do."""
         _ = self.is_symmetric, self.num_self_loops, self.longest
         return self
 
-    def to(self, device: torch.device, non_blocking: bool = False) -> Pattern:
-        def moved(part: Any) -> Any:
-            if isinstance(part, tuple):
-                return tuple(map(moved, part))
-            return part.to(device, non_blocking=non_blocking) if isinstance(part, Tensor) else part
+    def mirrored(self, value: Tensor) -> tuple[Tensor, bool]:
+        """Values of a symmetric pattern, (nnz,), and whether each is that of its mirror."""
+        mirror = value.index_select(0, self.by_column()[2])
+        if torch.equal(value, mirror):
+            return value, True
+        # A normalisation that was computed edge by edge differs both ways by rounding, and means nothing by it.
+        alike = torch.allclose(value, mirror, rtol=8 * torch.finfo(value.dtype).eps, atol=0.0)
+        return (value / 2 + mirror / 2, True) if alike else (value, False)
 
-        other = Pattern(moved(self.crow), moved(self.col))
-        other._found = {name: moved(part) for name, part in self._found.items()}
-        if self._like is not None:
-            other._found["symmetric"] = self.is_symmetric
-        return other
+    # ------------------------------------------------------------------ how it travels
+
+    def known(self, name: str) -> Any:
+        """What has been found under a name, or None: "symmetric", "loops", "longest", "row" or "transposed"."""
+        found = self._found.get(name)
+        return self._like.known(name) if found is None and name == "symmetric" and self._like is not None else found
+
+    def changed(self, change: Callable[[Any], Any]) -> Pattern:
+        """A copy with every tensor changed, by a function that takes tuples of them too."""
+        other = Pattern(change(self.crow), change(self.col), self.known("symmetric"))
+        other._found.update({name: change(part) for name, part in self._found.items()})
+        other.blocks = change(self.blocks)
+        other._like = None if "symmetric" in other._found else change(self._like)
+        return other.note_blocks()
+
+    def note_blocks(self) -> Pattern:
+        """Tells the kernels the parts that are known, so that they need not look for them."""
+        own, transposed = self.blocks
+        if own is not None:
+            known_blocks[self.col] = own
+        if transposed is not None:
+            known_blocks[self._found["transposed"][1]] = transposed
+        return self
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.note_blocks()

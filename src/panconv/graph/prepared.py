@@ -1,9 +1,10 @@
-"""The graph a layer was given last, prepared once."""
+"""The graphs that layers were given last, each prepared once for all of them."""
 
 from __future__ import annotations
 
 import weakref
-from typing import Any, NamedTuple
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,6 +13,9 @@ from torch import Tensor
 
 from panconv.base.tracing import is_transforming
 from panconv.graph.adjacency import Adjacency
+from panconv.graph.batching import block_diagonal
+
+T = TypeVar("T")
 
 # What a SciPy matrix is made of, by its format; the others hold lists or a dictionary, whose changes go unnoticed.
 _ARRAYS = {
@@ -21,64 +25,138 @@ _ARRAYS = {
 }
 
 
-class _Known(NamedTuple):
-    """A prepared graph and what it was made from, which belong together: never changed, only replaced."""
+_SOURCES, _FORMS = 16, 8  # graphs, and forms of each, that are remembered: those asked for least recently go first
 
+
+class _Form(NamedTuple):
+    """A graph prepared in one way: with some weights, for a number of nodes, under some options."""
+
+    seen: _Seen | None  # the weights it has; None for none
     adj: Adjacency
-    edges: _Seen | None  # None where they cannot be recognised
-    weights: _Seen | None
-    weighted: bool
+
+
+class _Source(NamedTuple):
+    """What someone handed in as it was, and what was made of it."""
+
+    seen: _Seen
+    forms: dict[Hashable, _Form]
+
+
+# By the identity of what was handed in. Threads share it without a lock: an entry is read once, put in as a whole, and
+# compared with what it was made from before it is used. At worst two threads prepare the same graph.
+_sources: dict[int, _Source] = {}
+_batches: dict[tuple[int, ...], tuple[Sequence[weakref.ref[Adjacency]], Adjacency]] = {}  # by the graphs joined
+
+
+def prepared(graph: Any, edge_weight: Tensor | None, num_nodes: int, **options: Hashable) -> Adjacency:
+    """What a layer is called with as an `Adjacency`: the one made before, while the very same objects come again.
+
+    All layers share what is remembered. It is let go with the edge_index it was made from. What was changed in place is
+    noticed, by a tensor's version and, since memory shared with NumPy changes without one, by comparing it with a copy
+    on the CPU. Holding an `Adjacency` avoids all of this.
+
+    Args:
+        options: as `Adjacency.of` takes them.
+    """
+    if isinstance(graph, Adjacency) or torch.compiler.is_compiling():
+        return Adjacency._of(graph, edge_weight, num_nodes, **options)
+    if isinstance(graph, (list, tuple)) and graph and all(isinstance(each, Adjacency) for each in graph):
+        return Adjacency._of(_joined(graph), edge_weight, num_nodes, **options)  # as a PyG batch may hold them
+    source = _recall(_sources, id(graph))
+    if source is None or not _same(source.seen, graph):
+        # What is compared later is copied before it is read: a change in between then comes to light.
+        seen = _Seen.of(graph, _forgetter(id(graph)))
+        if seen is None:
+            return Adjacency._of(graph, edge_weight, num_nodes, **options)
+        source = _Source(seen, {})
+    adj = _form_of(source, graph, edge_weight, num_nodes, options)
+    _keep(_sources, id(graph), source, _SOURCES)
+    return adj
+
+
+def _joined(graphs: Sequence[Adjacency]) -> Adjacency:
+    """Graphs that a batch holds as a list, joined once while the very same ones come again."""
+    key = tuple(map(id, graphs))
+    refs, joined = _recall(_batches, key) or ((), None)
+    if joined is None or any(ref() is not graph for ref, graph in zip(refs, graphs, strict=True)):
+        joined, kept = block_diagonal(graphs), _batches
+        refs = (weakref.ref(graphs[0], lambda _: kept.pop(key, None)), *map(weakref.ref, graphs[1:]))
+        _keep(_batches, key, (refs, joined), _FORMS)
+    return joined
+
+
+def _form_of(
+    source: _Source, graph: Any, edge_weight: Tensor | None, num_nodes: int, options: dict[str, Hashable]
+) -> Adjacency:
+    forms, setting = source.forms, (num_nodes, *options.items())
+    key = (*setting, None if edge_weight is None else id(edge_weight))
+    trained = isinstance(edge_weight, Tensor) and edge_weight.requires_grad
+    found = None if trained else _recall(forms, key)
+    if found is not None and _same(found.seen, edge_weight):
+        return found.adj
+    if edge_weight is None:
+        seen, adj = None, Adjacency._of(graph, None, num_nodes, **options)
+    else:
+        seen = None if trained else _Seen.of(edge_weight, _forgetter(id(graph), key))
+        pattern = _recall(forms, (*setting, "pattern"))
+        if pattern is not None:
+            adj = pattern.adj.reweight(edge_weight)  # the same edges: they stay sorted
+        else:
+            adj = Adjacency._of(graph, edge_weight, num_nodes, **options)
+            _keep(forms, (*setting, "pattern"), _Form(None, adj.detach() if adj.is_tracked else adj), _FORMS)
+    # Trained weights are taken up anew each time: a second backward must not run into a freed graph.
+    if not adj.is_tracked and (seen is not None or edge_weight is None):
+        _keep(forms, key, _Form(seen, adj), _FORMS)
+    return adj
+
+
+def _recall(kept: dict[Any, T], key: Hashable) -> T | None:
+    """What is kept under a key, which is then the last to go."""
+    found = kept.pop(key, None)
+    if found is not None:
+        kept[key] = found
+    return found
+
+
+def _keep(kept: dict[Any, T], key: Hashable, value: T, most: int) -> None:
+    kept[key] = value
+    for old in list(kept)[:-most]:
+        kept.pop(old, None)
+
+
+def _forgetter(source: int, form: Hashable = None) -> Callable[[weakref.ref[Any]], None]:
+    """Lets a graph go that has died, or the form whose weights have; it holds nothing but their names."""
+
+    def forget(dead: weakref.ref[Any], kept: dict[Any, Any] = _sources) -> None:
+        found, name = kept.get(source), cast(Hashable, source)
+        if found is not None and form is not None:
+            kept, name = found.forms, form
+            found = kept.get(form)
+        if found is not None and found.seen is not None and found.seen.ref is dead:  # not one that took its place
+            kept.pop(name, None)
+
+    return forget
 
 
 class PreparedGraph:
-    """Turns what a layer is called with into an `Adjacency`, and keeps it while the very same objects come again.
-
-    What was changed in place is noticed, by a tensor's version and, since memory shared with NumPy changes without
-    one, by comparing it with a copy on the CPU. Threads may share it: what is kept is read once and replaced as a
-    whole. Holding an `Adjacency` avoids all of this.
-    """
-
-    def __init__(self) -> None:
-        self._known: _Known | None = None
-
-    def __call__(self, graph: Any, edge_weight: Tensor | None, num_nodes: int) -> Adjacency:
-        if isinstance(graph, Adjacency) or torch.compiler.is_compiling():
-            return Adjacency.of(graph, edge_weight, num_nodes)
-        known = self._known  # once: another thread may replace it at any moment
-        if known is not None and (known.adj.num_nodes != num_nodes or not _same(known.edges, graph)):
-            known = None
-        trained, weighted = isinstance(edge_weight, Tensor) and edge_weight.requires_grad, edge_weight is not None
-        if known and not trained and weighted == known.weighted and _same(known.weights, edge_weight):
-            return known.adj
-        # What is compared later is copied before it is read: a change in between then comes to light.
-        weights = _Seen.of(edge_weight)
-        if known and known.adj.value is not None and edge_weight is not None:
-            adj, edges = known.adj.reweight(edge_weight), known.edges  # the same edges: they stay sorted
-        else:
-            edges = _Seen.of(graph)
-            adj = Adjacency.of(graph, edge_weight, num_nodes)
-        if adj.is_tracked:
-            # Trained weights are taken up anew each time: a second backward must not run into a freed graph.
-            edges, weights = edges if weighted else None, None
-        self._known = _Known(adj.detach() if adj.is_tracked else adj, edges, weights, weighted)
-        return adj
-
-    def __getstate__(self) -> dict[str, Any]:  # copies and pickles start empty
-        return PreparedGraph().__dict__
+    """What a layer of a former version held: here so that its pickle loads, and of no use."""
 
 
 class _Seen:
     """An object as it was: by identity, and by the version or the content of its arrays."""
 
-    def __init__(self, source: Any, parts: list[Tensor | np.ndarray]) -> None:
-        self.ref = weakref.ref(source)
-        self.versions = [getattr(part, "_version", 0) for part in parts]  # NumPy's have none
+    def __init__(
+        self, source: Any, parts: list[Tensor | np.ndarray], at_death: Callable[[weakref.ref[Any]], None]
+    ) -> None:
+        self.ref = weakref.ref(source, at_death)
+        self.stamps = [_stamp(part) for part in parts]
         self.copies = [_copy(part) for part in parts]
 
     @staticmethod
-    def of(source: Any) -> _Seen | None:
-        parts = None if source is None else _parts(source)
-        return None if parts is None else _Seen(source, parts)
+    def of(source: Any, at_death: Callable[[weakref.ref[Any]], None]) -> _Seen | None:
+        """None where a change could go unnoticed."""
+        parts = _parts(source)
+        return None if parts is None else _Seen(source, parts, at_death)
 
 
 def _same(seen: _Seen | None, source: Any) -> bool:
@@ -89,10 +167,19 @@ def _same(seen: _Seen | None, source: Any) -> bool:
         parts is not None
         and len(parts) == len(seen.copies)
         and all(
-            version == getattr(part, "_version", 0) and (copy is None or _equal(copy, part))
-            for version, copy, part in zip(seen.versions, seen.copies, parts, strict=True)
+            stamp == _stamp(part) and (copy is None or _equal(copy, part))
+            for stamp, copy, part in zip(seen.stamps, seen.copies, parts, strict=True)
         )
     )
+
+
+def _stamp(part: Tensor | np.ndarray) -> tuple[Hashable, ...] | None:
+    """What tells of a change, where the content is compared too or cannot be; NumPy's arrays have nothing of it."""
+    if isinstance(part, np.ndarray):
+        return None
+    if not part.is_cuda or is_transforming():
+        return part._version, part.device
+    return part._version, part.device, part.shape, part.data_ptr()  # `.data = …` leaves the version as it is
 
 
 def _copy(part: Tensor | np.ndarray) -> Tensor | np.ndarray | None:

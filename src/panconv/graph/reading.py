@@ -84,7 +84,12 @@ class Claims(NamedTuple):
     order: str | None = None  # "row" or "col", as `sort_edges` takes it
 
     @staticmethod
-    def of(edge_index: Any, validate: bool, is_undirected: bool | None, is_sorted: bool | str | None) -> Claims:
+    def of(
+        edge_index: Any,
+        validate: bool = True,
+        is_undirected: bool | None = None,
+        is_sorted: bool | str | None = None,
+    ) -> Claims:
         """What the user says, and PyG's `EdgeIndex` of itself."""
         checked_flag(validate, "validate")
         if is_undirected is not None:

@@ -10,7 +10,7 @@ from torch_geometric.nn.inits import zeros
 from panconv.base.checks import checked_length
 from panconv.compute.features import SparseRows
 from panconv.graph import Adjacency
-from panconv.graph.prepared import PreparedGraph
+from panconv.graph.prepared import prepared
 from panconv.met import MET
 from panconv.met.methods import check_compatible, check_paths, checked_memory, checked_method, natural_weights
 from panconv.nn.linear import Linear
@@ -24,10 +24,6 @@ class GraphLayer(nn.Module):
     lin: Linear
     bias: nn.Parameter | None
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._prepared = PreparedGraph()
-
     def reset_parameters(self) -> None:
         """A new start."""
         self.lin.reset_parameters()
@@ -36,7 +32,7 @@ class GraphLayer(nn.Module):
     def forward(self, x: Tensor | SparseRows, edge_index: Any, edge_weight: Tensor | None = None) -> Tensor:
         """x through the layer, on an ``edge_index``, an `Adjacency`, or anything an `Adjacency` is made from."""
         x = self.lin.checked(x)
-        out = self.convolve(x, self._prepared(edge_index, edge_weight, x.shape[0]))
+        out = self.convolve(x, prepared(edge_index, edge_weight, x.shape[0]))
         return out if self.bias is None else out + self.bias.to(out.dtype)
 
     def convolve(self, x: Tensor | SparseRows, adj: Adjacency) -> Tensor:

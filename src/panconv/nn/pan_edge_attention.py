@@ -14,6 +14,7 @@ from panconv.base.checks import checked_flag, checked_operand, checked_width
 from panconv.compute.edge_matrices import EdgeMatrices, arriving_shares
 from panconv.compute.features import SparseRows
 from panconv.graph import Adjacency
+from panconv.graph.prepared import prepared
 from panconv.met import MET
 from panconv.met.plan import sum_of
 from panconv.nn.linear import Linear
@@ -102,7 +103,7 @@ class PANEdgeAttention(OnPaths):
         Those that arrive at a node sum to 1.
         """
         x = self.lin.checked(x)
-        adj = self._prepared(edge_index, edge_weight, x.shape[0])
+        adj = prepared(edge_index, edge_weight, x.shape[0])
         return torch.stack([adj.col.long(), adj.row]), self._attention(by_head(self.lin, x, self.heads), adj).value
 
     def _attention(self, xW: Tensor, adj: Adjacency) -> EdgeMatrices:

@@ -157,6 +157,19 @@ class Counts(NamedTuple):
         exponent = torch.frexp(self.value.detach())[1].to(self.value.dtype) - 1  # that of B₀ = 1 is 0
         return self._replace(value=self.value * torch.exp2(-exponent), exponent=exponent)
 
+    def join(self, others: Sequence[Counts]) -> Counts | None:
+        """These counts with those of other graphs behind them; None where they are not of one kind."""
+        every = [self, *others]
+        if any(c.exponent is not None or c.ratio is not None or c.without_zeros != self.without_zeros for c in every):
+            return None
+        joined = counts_of(torch.cat([counts.value for counts in every], dim=1))
+        return joined._replace(without_zeros=self.without_zeros)
+
+    def part(self, begin: int, end: int) -> Counts:
+        """The counts of some nodes, which no path leaves."""
+        exponent, ratio = (None if each is None else each[:, begin:end] for each in (self.exponent, self.ratio))
+        return self._replace(value=self.value[:, begin:end], exponent=exponent, ratio=ratio)
+
 
 def counts_of(B: Tensor, ratio: Tensor | None = None, span: float | None = None) -> Counts:
     """The counts from B (L + 1, N), float64, which holds them."""

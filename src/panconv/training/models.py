@@ -15,7 +15,7 @@ from torch.nn.parameter import is_lazy
 from panconv.base import random
 from panconv.base.checks import FLOATS, checked_count, checked_length, checked_seeds, checked_trial
 from panconv.compute.features import SparseRows
-from panconv.graph.prepared import PreparedGraph
+from panconv.graph.prepared import prepared
 from panconv.nn import Dropout, PANConv
 from panconv.training import saving
 from panconv.weights import layer_specs, plain_spec, trial_spec
@@ -72,7 +72,6 @@ class PAN(nn.Module):
             for (a, b), w in zip(_widths(self.config), per_layer, strict=True)
         )
         self.dropouts = nn.ModuleList(Dropout(dropout) for _ in self.convs)
-        self._prepared = PreparedGraph()
 
     def layers(self) -> list[PANConv]:
         """The convolutions, first to last."""
@@ -101,7 +100,7 @@ class PAN(nn.Module):
 
     def forward(self, x: Tensor | SparseRows, edge_index: Any, edge_weight: Tensor | None = None) -> Tensor:
         x = self.layers()[0].lin.checked(x)
-        adj = self._prepared(edge_index, edge_weight, x.shape[0])
+        adj = prepared(edge_index, edge_weight, x.shape[0])
         for i, (dropout, conv) in enumerate(zip(self.dropouts, self.convs, strict=True)):
             x = conv(dropout(x if i == 0 else x.relu()), adj)  # type: ignore[union-attr]
         assert isinstance(x, Tensor)

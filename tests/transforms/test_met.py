@@ -14,9 +14,10 @@ from torch_geometric.data import Batch, Data, HeteroData
 from torch_geometric.loader import DataLoader
 from torch_geometric.nn import APPNP, ChebConv, GATConv, GCNConv, SGConv, SimpleConv, SSGConv
 
-from panconv import MET, METHODS, Adjacency, Boltzmann, EffectiveWalks, Free, METTransform, PowerLaw, load, transforms
+from panconv import MET, METHODS, Adjacency, Boltzmann, EffectiveWalks, Free, METTransform, PowerLaw, load
 from panconv.paths import PATHS
 from panconv.testing import close
+from panconv.transforms import met
 
 methods = st.sampled_from(sorted(METHODS))
 
@@ -164,9 +165,9 @@ def test_in_blocks_of_rows_it_comes_out_the_same(sparsify, graph, method, L):
     """What a large graph takes, forced on a small one: three or fewer rows of nine at a time."""
     data, whole, parts = data_of(graph), *(METTransform(L, method, sparsify=sparsify) for _ in range(2))
     expected = whole(data)
-    bound = transforms._at_most(Adjacency.of(graph.edge_index, num_nodes=graph.num_nodes), L)
+    bound = met._at_most(Adjacency.of(graph.edge_index, num_nodes=graph.num_nodes), L)
     assert whole.dropped.kept + whole.dropped.dropped <= bound
-    with mock.patch.multiple(transforms, _ENTRIES=0, _BLOCK=27):
+    with mock.patch.multiple(met, _ENTRIES=0, _BLOCK=27):
         out = parts(data)
     assert torch.equal(out.edge_index, expected.edge_index)
     close(out.edge_weight, expected.edge_weight)
@@ -349,6 +350,6 @@ def test_numbers_are_taken_in_float64():
 
 
 def test_a_matrix_that_would_not_fit(monkeypatch):
-    monkeypatch.setattr("panconv.transforms.free_bytes", lambda device: 100)
+    monkeypatch.setattr("panconv.transforms.met.free_bytes", lambda device: 100)
     with pytest.raises(ValueError, match="use a smaller L, or sparsify"):
         METTransform(2)(Data(edge_index=torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]]), num_nodes=3))

@@ -1,0 +1,204 @@
+"""Many graphs as one: prepared graphs joined block by block, by concatenation alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from panconv.base.checks import kind_of
+from panconv.graph.blocks import Blocks
+from panconv.graph.csr import CSR, narrow
+from panconv.graph.degrees import Facts
+from panconv.graph.pattern import Pattern
+from panconv.graph.travelling import Travelling
+
+if TYPE_CHECKING:
+    from panconv.graph.adjacency import Adjacency
+
+S = TypeVar("S")
+_TRANSPOSED = "transposed"
+
+
+class Pieces(NamedTuple):
+    """What a joined graph remembers of those it was joined from, a row for each; NaN for what is not known."""
+
+    sizes: np.ndarray  # (P, 3): nodes, entries, edges of the edge_index where it is remembered
+    facts: np.ndarray  # (P, 7) float64: `Facts` without the magnitude, whether mirrored, whether weighted
+    patterns: np.ndarray  # (P, 3) float64: whether symmetric, self-loops, the longest row
+
+
+def block_diagonal(graphs: Iterable[Adjacency]) -> Adjacency:
+    """Graphs side by side as one, as PyG's `Batch` numbers their nodes; ``joined[i]`` gives the i-th back.
+
+    Nothing is sorted or checked again. Bases and operands that all of the graphs have are joined as well. Where some
+    graphs are weighted, the edges of the others weigh 1.
+
+    >>> path = Adjacency.from_edge_index(torch.tensor([[0, 1], [1, 0]]))
+    >>> joined = block_diagonal([path, path, path])
+    >>> joined, joined[1]
+    (Adjacency(num_nodes=6, num_edges=6, symmetric), Adjacency(num_nodes=2, num_edges=2, symmetric))
+    """
+    graphs = list(graphs)
+    for i, graph in enumerate(graphs):
+        if not isinstance(graph, Travelling):
+            raise TypeError(f"graphs must hold nothing but Adjacency, got {kind_of(graph)} at {i}: use Adjacency.of")
+        if graph.device != graphs[0].device:
+            raise ValueError(
+                f"graphs must be on one device, got {graphs[0].device} and, at {i}, {graph.device}: move them with .to"
+            )
+    if not graphs:
+        raise ValueError("graphs must hold at least one Adjacency, got none: leave out empty batches")
+    with torch.inference_mode(False):
+        return _Joining(np.array([graph.num_nodes for graph in graphs]), graphs[0].device).join(graphs)
+
+
+class _Joining:
+    """The concatenations, each taken once: bases share tensors, and so they do when joined."""
+
+    def __init__(self, nodes: np.ndarray, device: torch.device) -> None:
+        self.nodes, self.device = nodes, device
+        self.first = np.concatenate([[0], nodes.cumsum()])  # node of each, and how many there are
+        self.made: dict[tuple[Any, ...], tuple[Any, Any]] = {}
+
+    def once(self, kind: str, parts: Sequence[Any], make: Callable[[], S]) -> S:
+        """What is made of the very same parts only once. They are held, so that no others take their identity."""
+        name = (kind, *map(id, parts))
+        if name not in self.made:
+            self.made[name] = parts, make()
+        return self.made[name][1]
+
+    def join(self, graphs: Sequence[Adjacency]) -> Adjacency:
+        """The graphs, or the same base of each of them."""
+        return self.once("graphs", graphs, lambda: self._join(graphs))
+
+    def _join(self, graphs: Sequence[Adjacency]) -> Adjacency:
+        pieces = _pieces(graphs)
+        entries = pieces.sizes[:, 1]
+        made = type(graphs[0])(
+            self.pattern([graph.pattern for graph in graphs], pieces),
+            self.filled([graph.value for graph in graphs], entries),
+            mirrored=bool(pieces.facts[:, 5].all()),
+            sides=(
+                self.filled([graph.left for graph in graphs], self.nodes),
+                self.filled([graph.right for graph in graphs], self.nodes),
+            ),
+            entry_of_edge=self.edges(graphs, entries),
+            facts=self.facts(graphs, pieces),
+        )
+        made.pieces = pieces
+        for key in graphs[0].prepared_parts() if not made.is_tracked else ():
+            parts = [graph._cache[key] for graph in graphs if key in graph._cache]
+            if len(parts) == len(graphs):
+                self.put(made, key, parts, graphs)
+        return made
+
+    def put(self, made: Adjacency, key: Any, parts: list[Any], graphs: Sequence[Adjacency]) -> None:
+        """What all graphs have prepared under a key, joined, among what is prepared of the joined graph."""
+        if isinstance(parts[0], Travelling):
+            made._cache[key] = self.join(parts)
+        elif isinstance(key, torch.dtype):
+            made._cache[key] = CSR(made.crow, made.col, torch.cat([a.value for a in parts]))
+            if not made.is_symmetric:
+                mirrors = [g._cache.get(key if g.is_symmetric else (_TRANSPOSED, key)) for g in graphs]
+                values = [a.value for a in mirrors if a is not None]
+                if len(values) == len(graphs):
+                    crow, col, _ = made.by_column()
+                    made._cache[_TRANSPOSED, key] = CSR(crow, col, torch.cat(values))
+        elif not isinstance(parts[0], CSR) and (joined := parts[0].join(parts[1:])) is not None:
+            made._cache[key] = joined
+
+    def pattern(self, patterns: Sequence[Pattern], pieces: Pieces) -> Pattern:
+        return self.once("patterns", patterns, lambda: self._pattern(patterns, pieces))
+
+    def _pattern(self, patterns: Sequence[Pattern], pieces: Pieces) -> Pattern:
+        """Rows are not joined: they follow from their pointers as quickly, and would travel along."""
+        entries, (symmetric, loops, longest) = pieces.sizes[:, 1], pieces.patterns.T
+        crow, col = self.rows([p.crow for p in patterns], [p.col for p in patterns], entries)
+        made = Pattern(
+            *(crow, col),
+            symmetric=None if np.isnan(symmetric).any() else bool(symmetric.all()),
+            loops=None if np.isnan(loops).any() else int(loops.sum()),
+            longest=None if np.isnan(longest).any() else int(longest.max()),
+        )
+        transposed = [p.known(_TRANSPOSED) for p in patterns]
+        if made.known("symmetric") is False and None not in transposed:
+            crows, cols, perms = zip(*transposed, strict=True)
+            mirror = Pattern(*self.rows(crows, cols, entries))
+            made.know_transposed(mirror, self.shifted(perms, entries, entries))
+            made.blocks = self.blocks(made), self.blocks(mirror)
+        elif made.known("symmetric"):
+            made.blocks = self.blocks(made), None
+        return made.note_blocks()
+
+    def rows(self, crow: Sequence[Tensor], col: Sequence[Tensor], entries: np.ndarray) -> tuple[Tensor, Tensor]:
+        """Row pointers and columns; every crow but the first loses its 0, where the one before it ends."""
+        bound, inner = int(max(self.first[-1], entries.sum())), np.ones(self.first[-1] + len(crow), bool)
+        inner[(self.first[:-1] + np.arange(len(crow)))[1:]] = False
+        kept = torch.from_numpy(inner.nonzero()[0]).to(self.device)
+        rows = self.shifted(crow, entries, self.nodes + 1).index_select(0, kept)
+        return narrow(rows, bound), narrow(self.shifted(col, self.nodes, entries), bound)
+
+    def shifted(self, parts: Sequence[Tensor], by: np.ndarray, sizes: np.ndarray) -> Tensor:
+        """The parts behind each other, each increased by what the ones before it come to, int64."""
+        before = torch.from_numpy(np.repeat(by.cumsum() - by, sizes))
+        return torch.cat(list(parts)) + before.to(self.device)
+
+    def filled(self, parts: Sequence[Tensor | None], sizes: np.ndarray) -> Tensor | None:
+        """The parts behind each other, ones where one is missing, and None where all are."""
+
+        def make() -> Tensor:
+            given = (torch.ones(n, device=self.device) if p is None else p for p, n in zip(parts, sizes, strict=True))
+            return torch.cat(list(given))
+
+        return None if all(part is None for part in parts) else self.once("filled", parts, make)
+
+    def edges(self, graphs: Sequence[Adjacency], entries: np.ndarray) -> Tensor | None:
+        """Where each edge went, if all graphs remember it."""
+        parts = [graph._entry_of_edge for graph in graphs if graph._entry_of_edge is not None]
+        if len(parts) < len(graphs):
+            return None
+        return self.shifted(parts, entries, np.array([part.numel() for part in parts]))
+
+    def facts(self, graphs: Sequence[Adjacency], pieces: Pieces) -> Facts:
+        growth, decay, signed, positive, undirected = pieces.facts[:, :5].T
+        magnitude = None
+        if signed.any() and any(graph._magnitude is not None for graph in graphs):
+            sizes = [graph._magnitude if graph._magnitude is not None else graph.value for graph in graphs]
+            given = [None if size is None else size.detach().abs() for size in sizes]
+            magnitude = self.filled(given, pieces.sizes[:, 1])
+        return Facts(
+            None if np.isnan(growth).all() else max(graph.growth for graph in graphs),
+            float(decay.min()),
+            bool(signed.any()),
+            bool(positive.all()),
+            magnitude,
+            None if np.isnan(undirected).all() else all(graph.is_undirected for graph in graphs),
+        )
+
+    def blocks(self, pattern: Pattern) -> Blocks | None:
+        """The parts as the kernels take them: a graph without nodes is none."""
+        if not self.first[-1] or self.device.type != "cpu":  # a look would make a GPU wait
+            return None
+        dtype = pattern.crow.dtype
+        start = self.once("start", [dtype], lambda: torch.from_numpy(np.unique(self.first)).to(dtype))
+        return Blocks(start, int(self.nodes.max()), pattern.longest)
+
+
+def _pieces(graphs: Sequence[Adjacency]) -> Pieces:
+    sizes = [
+        (graph.num_nodes, graph.num_edges, 0 if graph._entry_of_edge is None else graph._entry_of_edge.numel())
+        for graph in graphs
+    ]
+    facts = [
+        (
+            *(graph._growth, graph.decay, graph.is_signed, graph.is_positive),
+            *(graph._undirected, graph._mirrored, graph.value is not None),
+        )
+        for graph in graphs
+    ]
+    patterns = [(p.known("symmetric"), p.known("loops"), p.known("longest")) for p in (g.pattern for g in graphs)]
+    return Pieces(np.array(sizes, np.int64), np.array(facts, np.float64), np.array(patterns, np.float64))
