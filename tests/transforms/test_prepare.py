@@ -149,7 +149,8 @@ def test_pyg_s_questions_are_answered_as_before():
     assert made.num_edges == 8
     assert made.is_coalesced() == data.is_coalesced()
     assert list(made.values()) == [made.x, made.edge_index, made.adj]
-    views = PreparedData(views=[made.adj, made.adj])  # a list of its own, which is no batch
+    views = PreparedData()
+    views.views = [made.adj, made.adj]  # a list of its own, which is no batch
     assert isinstance(views.views, list)
 
 
