@@ -41,7 +41,7 @@ def rows(model, loader):
     return torch.cat([model(batch.x, batch.adj)[batch.seeds] for batch in loader])
 
 
-@settings(max_examples=50)
+@settings(max_examples=30)
 @given(graphs(), st.sampled_from(FAMILIES), st.integers(0, 3), st.integers(1, 2), st.data())
 def test_rows_are_those_of_the_whole_graph(graph, family, L, layers, data):
     (method, paths), N = family, graph.num_nodes

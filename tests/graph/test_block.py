@@ -22,7 +22,7 @@ def block_of(adj, seeds, hops, L=2):
     return cut(source, torch.tensor(seeds, dtype=torch.long), hops, needs)
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(graphs(min_nodes=1), st.data())
 def test_rows_of_every_base_are_those_of_the_whole_graph(graph, data):
     adj = Adjacency.of(graph.edge_index, graph.edge_weight, graph.num_nodes)

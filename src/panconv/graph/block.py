@@ -78,6 +78,9 @@ class Block(Adjacency):
             other.known = {key: _moved(value, other.device) for key, value in self.known.items()}
         return other
 
+    def __repr__(self) -> str:
+        return f"Block(num_nodes={self.num_nodes}, num_edges={self.num_edges})"
+
     def _base(self, name: str) -> Block:
         if name == "A+I":
             made = with_self_loops(self)
