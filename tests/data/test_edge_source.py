@@ -23,7 +23,10 @@ def test_it_tells_what_arrives(graph, data):
     rows = torch.zeros(len(nodes), graph.num_nodes, dtype=torch.float64)
     rows[receiver, sender] += torch.ones(len(sender)) if weight is None else weight
     torch.testing.assert_close(rows, graph.dense()[nodes])
-    torch.testing.assert_close(source.degrees(nodes), graph.dense().sum(1)[nodes])
+    source.prepare("D⁻¹A", None)
+    source.prepare("Â", None)
+    torch.testing.assert_close(source.degrees("A", nodes), graph.dense().sum(1)[nodes])
+    torch.testing.assert_close(source.degrees("A+I", nodes), graph.dense().sum(1)[nodes] + 1)
     source.prepare("A+I", 2)
     torch.testing.assert_close(source.counts("A+I", 2, nodes).value, Walks(adj.base("A+I"), 2).counts().value[:, nodes])
 

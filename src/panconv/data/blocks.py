@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from panconv.data.edge_source import EdgeSource
-from panconv.graph.block import Block
+from panconv.graph.block import DIVIDED, Block
 from panconv.graph.csr import compress, narrow, order_by_column
 from panconv.graph.degrees import Facts
 from panconv.met.methods import METHODS
@@ -64,9 +64,10 @@ def cut(source: EdgeSource, seeds: Tensor, hops: int, needs: Collection[Need]) -
         *(crow, narrow_col, value),
         transposed=order_by_column(crow, narrow_col, n),
         facts=source.facts._replace(num_self_loops=int((row == col).sum())),
-        degrees=source.degrees(nodes),
     )
     for base, L, counted in sorted(needs):
+        if base in DIVIDED and base not in block.known:
+            block.divide(base, source.degrees(DIVIDED[base], nodes))
         on = block.base(base)
         assert isinstance(on, Block)
         if base != "A":

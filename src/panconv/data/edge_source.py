@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from panconv.graph import Adjacency
+from panconv.graph.block import DIVIDED
 from panconv.graph.csr import CSR
 from panconv.graph.degrees import Facts
 from panconv.paths import Counts, Walks
@@ -40,14 +41,14 @@ class EdgeSource(Protocol):
     def facts(self) -> Facts:
         """What is known of the values of the whole graph."""
 
-    def prepare(self, base: str, L: int) -> None:
-        """Counts the walks of up to L steps on a base of the whole graph, before `counts` is asked for them."""
+    def prepare(self, base: str, L: int | None) -> None:
+        """Finds what is asked for later: the degrees that a base is divided by, and its walks of up to L steps."""
 
     def in_edges(self, nodes: Tensor) -> InEdges:
         """The edges that arrive at the nodes, no two of them between the same two nodes."""
 
-    def degrees(self, nodes: Tensor) -> Tensor:
-        """The sum of the weights that arrive at each, (n,) float64."""
+    def degrees(self, base: str, nodes: Tensor) -> Tensor:
+        """The row sums of A or A+I of the whole graph, (n,) float64."""
 
     def counts(self, base: str, L: int, nodes: Tensor) -> Counts:
         """The walks that arrive at each by their number of steps, on a base of the whole graph."""
@@ -67,7 +68,7 @@ class AdjacencySource:
                 "whole graph: detach it, or train on the whole graph at once"
             )
         self.adj = adj
-        self._degrees = adj.row_sums()
+        self._degrees: dict[str, Tensor] = {}
         self._counts: dict[tuple[str, int], Counts] = {}
 
     @property
@@ -83,16 +84,20 @@ class AdjacencySource:
         adj = self.adj
         return Facts(adj.growth, adj.decay, adj.is_signed, adj.is_positive, undirected=adj.is_undirected)
 
-    def prepare(self, base: str, L: int) -> None:
-        self._counts[base, L] = Walks(self.adj.base(base), L).counts()
+    def prepare(self, base: str, L: int | None) -> None:
+        if (of := DIVIDED.get(base)) is not None and of not in self._degrees:
+            self.adj.base(base)  # which refuses degrees that cancel
+            self._degrees[of] = self.adj.base(of).row_sums()
+        if L is not None:
+            self._counts[base, L] = Walks(self.adj.base(base), L).counts()
 
     def in_edges(self, nodes: Tensor) -> InEdges:
         crow, col, value = self.adj.crow, self.adj.col, self.adj.value
         receiver, edge = extend(CSR(crow, col, col), nodes)  # which takes no look at the values
         return InEdges(receiver, col[edge].long(), None if value is None else value[edge])
 
-    def degrees(self, nodes: Tensor) -> Tensor:
-        return self._degrees[nodes]
+    def degrees(self, base: str, nodes: Tensor) -> Tensor:
+        return self._degrees[base][nodes]
 
     def counts(self, base: str, L: int, nodes: Tensor) -> Counts:
         counted = self._counts[base, L]

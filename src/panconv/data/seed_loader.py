@@ -67,8 +67,7 @@ class SeedLoader(DataLoader[Data]):
         self.num_hops = _checked_hops(model, num_hops)
         needs = needs_of(model, source.facts)
         for base, L, counted in sorted(needs):
-            if counted:
-                source.prepare(base, L)
+            source.prepare(base, L if counted else None)
         rows = _rows_of(data, source.num_nodes) if isinstance(data, Data) else {}
         nodes = _checked_seeds(seeds, source.num_nodes).to(source.device)
         checked_count(batch_size, "batch_size")

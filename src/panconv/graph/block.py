@@ -14,6 +14,7 @@ from panconv.graph.bases import BASES, with_self_loops
 from panconv.graph.degrees import Facts, inverse
 
 T = TypeVar("T")
+DIVIDED = {"Â": "A+I", "D⁻¹A": "A", "D^−½AD^−½": "A"}  # bases that are another over its degrees
 _COUNTS = "walks"  # under which `Walks` keeps its counts with a graph, and L
 
 
@@ -26,30 +27,14 @@ class Block(Adjacency):
     that was not is refused. It is never symmetric, and follows its graph in being undirected.
 
     Args:
-        crow, col, value, transposed, sides, entry_of_edge, facts: as an `Adjacency` takes them; the facts are those of
-            the whole graph, but for the number of self-loops.
-        degrees: the row sums on the whole graph, (N,) float64; None where a base is divided by them already.
+        args, kwargs: as an `Adjacency` takes them; the facts are those of the whole graph, but for its self-loops.
         known: what `cached` is to give, by its key, such as the counts of walks under ``("walks", L)``. It stays with
             the block when that is moved or pickled, where what was cached is let go.
     """
 
-    def __init__(
-        self,
-        crow: Tensor,
-        col: Tensor,
-        value: Tensor | None,
-        *,
-        transposed: tuple[Tensor, Tensor, Tensor] | None,
-        sides: tuple[Tensor | None, Tensor | None] = (None, None),
-        entry_of_edge: Tensor | None = None,
-        facts: Facts,
-        degrees: Tensor | None = None,
-        known: dict[Any, Any] | None = None,
-    ) -> None:
-        super().__init__(
-            *(crow, col, value), transposed=transposed, sides=sides, entry_of_edge=entry_of_edge, facts=facts
-        )
-        self.degrees, self.known = degrees, {} if known is None else known
+    def __init__(self, *args: Any, known: dict[Any, Any] | None = None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.known = {} if known is None else known
 
     def cached(self, key: Any, make: Callable[[], T]) -> T:
         if (found := self.known.get(key, self)) is not self:
@@ -66,6 +51,26 @@ class Block(Adjacency):
             return super().base(name)
         return self.cached(name, lambda: self._base(name))
 
+    def divide(self, name: str, degrees: Tensor) -> None:
+        """Makes a base known that is divided by the degrees on the whole graph, (N,) float64: those of `DIVIDED`.
+
+        Degrees that cancel have been refused there.
+        """
+        of, power = self.base(DIVIDED[name]), 1.0 if name == "D⁻¹A" else 0.5
+        factor = inverse(degrees, power)
+        made = Block(
+            *(of.crow, of.col, of.value),
+            transposed=of._transposed,
+            sides=(factor, factor if power == 0.5 else None),
+            facts=Facts(
+                *(1.0, 0.0, of.is_signed, of.is_positive, of.num_self_loops, of._magnitude),
+                undirected=self.is_undirected,
+            ),
+        )
+        if (of.is_signed or (power == 0.5 and not self.is_undirected)) and self.num_nodes and may_look():
+            made.growth = float(made.absolute().row_sums().max())
+        self.known[name] = made
+
     def with_values(self, value: Tensor | None) -> Adjacency:
         raise ValueError(
             "a block of a larger graph keeps that graph's degrees and path counts, which other weights would change: "
@@ -81,38 +86,15 @@ class Block(Adjacency):
     def __repr__(self) -> str:
         return f"Block(num_nodes={self.num_nodes}, num_edges={self.num_edges})"
 
-    def _base(self, name: str) -> Block:
-        if name == "A+I":
-            made = with_self_loops(self)
-            assert isinstance(made, Block)
-            made.is_undirected, made.degrees = self.is_undirected, self._degrees() + 1
-            return made
-        if name == "Â":
-            loops = self.base("A+I")
-            assert isinstance(loops, Block)
-            return loops._over_degrees(0.5)
-        return self._over_degrees(1.0 if name == "D⁻¹A" else 0.5)
-
-    def _over_degrees(self, power: float) -> Block:
-        """As `over_degrees` does it, by the degrees on the whole graph, where those that cancel have been refused."""
-        factor = inverse(self._degrees(), power)
-        made = Block(
-            *(self.crow, self.col, self.value),
-            transposed=self._transposed,
-            sides=(factor, factor if power == 0.5 else None),
-            facts=Facts(
-                *(1.0, 0.0, self.is_signed, self.is_positive),
-                *(self.num_self_loops, self._magnitude, self.is_undirected),
-            ),
-        )
-        if (self.is_signed or (power == 0.5 and not self.is_undirected)) and self.num_nodes and may_look():
-            made.growth = float(made.absolute().row_sums().max())
+    def _base(self, name: str) -> Adjacency:
+        if name != "A+I":
+            raise ValueError(
+                f"this block of a larger graph does not hold that graph's degrees, which the base {name} is divided "
+                "by: make its loader with the model that it is for"
+            )
+        made = with_self_loops(self)
+        made.is_undirected = self.is_undirected
         return made
-
-    def _degrees(self) -> Tensor:
-        if self.degrees is None:
-            raise ValueError("this base of a block is divided by its degrees already: take one of the block itself")
-        return self.degrees
 
 
 def _moved(value: Any, device: torch.device) -> Any:
