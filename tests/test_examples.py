@@ -81,3 +81,10 @@ def test_cutoff():
     factors = runpy.run_path(str(EXAMPLES / "cutoff.py"))["main"](("citeseer",), long=200)
     assert min(factors) >= 1 - 1e-9
     assert max(factors) < 100
+
+
+def test_mini_batches(capsys):
+    accuracy, apart = runpy.run_path(str(EXAMPLES / "mini_batches.py"))["main"](epochs=10)
+    assert accuracy > 0.7
+    assert apart < 1e-5
+    assert "a node looks 4 hops far, 3 where" in capsys.readouterr().out

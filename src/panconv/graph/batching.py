@@ -46,6 +46,8 @@ def block_diagonal(graphs: Iterable[Adjacency]) -> Adjacency:
     for i, graph in enumerate(graphs):
         if not isinstance(graph, Travelling):
             raise TypeError(f"graphs must hold nothing but Adjacency, got {kind_of(graph)} at {i}: use Adjacency.of")
+        if not graph.joins:
+            raise TypeError(f"graphs must be whole, got {kind_of(graph)} at {i}: ask its loader for all seeds at once")
         if graph.device != graphs[0].device:
             raise ValueError(
                 f"graphs must be on one device, got {graphs[0].device} and, at {i}, {graph.device}: move them with .to"

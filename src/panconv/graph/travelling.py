@@ -22,6 +22,7 @@ class Travelling:
     col: Tensor
     pattern: Pattern
     _cache: dict[Any, Any]
+    joins = True  # whether it may be a part of a larger graph, as of a batch
 
     def to(self: S, device: torch.device | str, non_blocking: bool = False) -> S:
         """The same graph on another device, with the bases and operands that were computed."""
@@ -95,16 +96,17 @@ def _lasts(kept: Any) -> bool:
 
 
 def _changed(thing: Any, change: Callable[[Tensor], Tensor], done: dict[int, tuple[Any, Any]]) -> Any:
-    """A graph, a tensor or a tuple of them, each changed once and found again by identity, for which it is held."""
+    """A graph, a tensor or a collection of them, each changed once and held, to be found by identity."""
     if id(thing) in done:
         return done[id(thing)][1]
     made = thing
     if isinstance(thing, Tensor):
         made = change(thing)
     elif isinstance(thing, Travelling):
-        state = {**thing.__dict__, "_cache": tuple(thing.prepared_parts().items())}
-        state = {key: _changed(value, change, done) for key, value in state.items()}
-        made = thing.copied(**{**state, "_cache": dict(state["_cache"])})
+        state = {**thing.__dict__, "_cache": thing.prepared_parts()}
+        made = thing.copied(**{key: _changed(value, change, done) for key, value in state.items()})
+    elif isinstance(thing, dict):
+        made = {key: _changed(value, change, done) for key, value in thing.items()}
     elif isinstance(thing, Pattern):
         made = thing.changed(lambda part: _changed(part, change, done))
     elif isinstance(thing, tuple):

@@ -2,6 +2,7 @@
 
 from panconv.nn.dropout import Dropout as Dropout
 from panconv.nn.high_temperature_conv import HighTemperatureConv as HighTemperatureConv
+from panconv.nn.hops import num_hops as num_hops
 from panconv.nn.lanczos_conv import LanczosConv as LanczosConv
 from panconv.nn.linear import Linear as Linear
 from panconv.nn.pan_attention import PANAttention as PANAttention

@@ -15,6 +15,7 @@ from panconv.compute.features import SparseRows
 from panconv.graph import Adjacency
 from panconv.met import MET
 from panconv.met.methods import check_one_trial, check_similar
+from panconv.met.reach import WHOLE, Reach
 from panconv.nn.linear import Linear
 from panconv.nn.on_paths import OnPaths
 from panconv.spectral import Ritz, ritz
@@ -133,6 +134,10 @@ class LanczosConv(OnPaths):
         seen = torch.tensordot(V.T, parts.to(wide), dims=1)  # (steps, …, O, E)
         seen = seen * f.reshape(f.size(0), *[1] * (parts.dim() - 2), f.size(1))
         return torch.tensordot(V, seen.sum(-1), dims=1).to(parts.dtype)
+
+    def reach(self, stored: bool = False) -> Reach:
+        """Its Ritz pairs are those of the whole graph."""
+        return WHOLE
 
     def extra_repr(self) -> str:
         words = f"{self.lin.in_channels}, {self.out_channels}, L={self.L}, method={self.method}, steps={self.steps}"

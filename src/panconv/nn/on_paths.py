@@ -13,8 +13,9 @@ from panconv.graph import Adjacency
 from panconv.graph.prepared import prepared
 from panconv.met import MET
 from panconv.met.methods import check_compatible, check_paths, checked_memory, checked_method, natural_weights
+from panconv.met.reach import WHOLE, Reach, reach_of
 from panconv.nn.linear import Linear
-from panconv.paths import family_of, paths_from
+from panconv.paths import Walks, family_of, paths_from
 from panconv.weights import weights_from
 
 
@@ -38,6 +39,15 @@ class GraphLayer(nn.Module):
     def convolve(self, x: Tensor | SparseRows, adj: Adjacency) -> Tensor:
         """What the layer makes of features that `lin` takes, without the bias."""
         raise NotImplementedError
+
+    @property
+    def num_hops(self) -> float:
+        """The hops within which all lies that a node's output depends on, edges included; infinity for all there is."""
+        return self.reach().hops
+
+    def reach(self, stored: bool = False) -> Reach:
+        """How far the layer looks; `stored` where degrees and the D_n of walks are known from the whole graph."""
+        return WHOLE
 
 
 class OnPaths(GraphLayer):
@@ -65,6 +75,10 @@ class OnPaths(GraphLayer):
     def reset_parameters(self) -> None:
         super().reset_parameters()
         self.weights.reset_parameters()
+
+    def reach(self, stored: bool = False) -> Reach:
+        walks = issubclass(family_of(self.paths), Walks)
+        return reach_of(self.method, self.L, degrees=stored, counts=stored and walks)
 
     def met(self, adj: Adjacency) -> MET:
         """The layer's operator M on a graph."""

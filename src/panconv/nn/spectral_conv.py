@@ -12,6 +12,7 @@ from panconv.base.checks import checked_count, checked_length, shown
 from panconv.compute.features import SparseRows
 from panconv.graph import Adjacency
 from panconv.met.methods import check_one_trial, check_similar
+from panconv.met.reach import WHOLE, Reach
 from panconv.nn.linear import Linear
 from panconv.nn.on_paths import OnPaths
 from panconv.spectral import Basis, basis
@@ -110,6 +111,10 @@ class SpectralConv(OnPaths):
             own = states.group[: self.k]
             return scatter(self.theta[: own.numel()], own, dim_size=len(states.values), reduce="mean")[states.group]
         return chebyshev(states.values, self.degree).to(self.theta.dtype) @ self.theta
+
+    def reach(self, stored: bool = False) -> Reach:
+        """Its eigenstates are those of the whole graph."""
+        return WHOLE
 
     def extra_repr(self) -> str:
         words = f"{self.lin.in_channels}, {self.lin.out_channels}, k={self.k}, L={self.L}, method={self.method}"

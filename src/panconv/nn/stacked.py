@@ -78,6 +78,11 @@ class Stacked(nn.Module):
             for dropout in self._dropouts:
                 dropout.keys = None
 
+    @property
+    def one(self) -> nn.Module:
+        """The module that each trial runs through, whose own parameters are no trial's."""
+        return self._held[0]
+
     # ------------------------------------------------------------------ what `fit` asks of a model
 
     def materialize(self, in_channels: int) -> None:

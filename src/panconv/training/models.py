@@ -16,7 +16,7 @@ from panconv.base import random
 from panconv.base.checks import FLOATS, checked_count, checked_length, checked_seeds, checked_trial
 from panconv.compute.features import SparseRows
 from panconv.graph.prepared import prepared
-from panconv.nn import Dropout, PANConv
+from panconv.nn import Dropout, PANConv, num_hops
 from panconv.training import saving
 from panconv.weights import layer_specs, plain_spec, trial_spec
 
@@ -84,6 +84,11 @@ class PAN(nn.Module):
     @property
     def out_channels(self) -> int:
         return self.config["out_channels"]
+
+    @property
+    def num_hops(self) -> float:
+        """The hops within which all lies that a node's scores depend on."""
+        return num_hops(self)
 
     def materialize(self, in_channels: int) -> None:
         """Fixes the width of the first layer, where it is to come from the features."""
