@@ -13,7 +13,7 @@ from torch_geometric import EdgeIndex
 
 from panconv.base.checks import checked_device, checked_dtype
 from panconv.base.tracing import is_tracked, is_transforming
-from panconv.graph.bases import BASES
+from panconv.graph.bases import BASES, without_signs
 from panconv.graph.csr import CSR, compress, narrow, order_by_column, rows_of, weak_components
 from panconv.graph.degrees import Facts, checked_facts
 from panconv.graph.reading import (
@@ -25,6 +25,7 @@ from panconv.graph.reading import (
     size_of,
     sum_weights,
 )
+from panconv.graph.repeated import check_agreement, checked_reading, read_repeated
 
 T = TypeVar("T")
 _NOTHING_KNOWN = Facts()
@@ -44,6 +45,10 @@ class Adjacency:
     >>> adj
     Adjacency(num_nodes=3, num_edges=4, symmetric)
     """
+
+    loops: str = "add"  # what A+I does where a node has a self-loop, as in `from_edge_index`
+    repeats: str | None = None  # what became of repeated unweighted edges; None where there were none
+    _overruled: Tensor | None = None  # (E,) the edges given at the start that do not count, for `reweight`
 
     def __init__(
         self,
@@ -69,28 +74,45 @@ class Adjacency:
     # ------------------------------------------------------------------ making one
 
     @staticmethod
-    def of(source: Any, edge_weight: Tensor | None = None, num_nodes: int | None = None) -> Adjacency:
-        """From anything that is a graph: an `Adjacency`, an ``edge_index``, or a sparse matrix."""
+    def of(
+        source: Any,
+        edge_weight: Tensor | None = None,
+        num_nodes: int | None = None,
+        *,
+        loops: str | None = None,
+        repeats: str | None = None,
+    ) -> Adjacency:
+        """From anything that is a graph: an `Adjacency`, which keeps its loops, an ``edge_index``, a sparse matrix."""
+        reading = checked_reading(loops, repeats)
         if isinstance(source, (Tensor, np.ndarray)) and getattr(source, "layout", torch.strided) == torch.strided:
-            return Adjacency.from_edge_index(source, edge_weight, num_nodes)
+            return Adjacency.from_edge_index(source, edge_weight, num_nodes, **reading.filled())
         if edge_weight is not None:
             raise ValueError(
                 f"edge_weight goes with an edge_index, but the graph is a {type(source).__name__}, "
                 "which holds its own weights"
             )
-        adj = source if isinstance(source, Adjacency) else Adjacency.from_sparse(source)
+        adj = source if isinstance(source, Adjacency) else Adjacency.from_sparse(source, loops=loops or "add")
+        check_agreement(adj, reading)
         if num_nodes is not None and adj.num_nodes != num_nodes:
             raise ValueError(f"the graph has {adj.num_nodes} nodes, but x has {num_nodes} rows: it needs one per node")
         return adj
 
     @staticmethod
     def from_edge_index(
-        edge_index: Tensor | np.ndarray, edge_weight: Tensor | None = None, num_nodes: int | None = None
+        edge_index: Tensor | np.ndarray,
+        edge_weight: Tensor | None = None,
+        num_nodes: int | None = None,
+        *,
+        loops: str = "add",
+        repeats: str = "one",
     ) -> Adjacency:
         """From PyG's ``edge_index`` (2, E) of (source, target), with weights (E,) or none.
 
-        ``num_nodes`` left out is the largest node named plus one. Gradients reach ``edge_weight``.
+        ``num_nodes`` left out is the largest node named plus one. Gradients reach ``edge_weight``. As PyG's layers have
+        it, ``loops="remaining"`` lets A+I add a self-loop only where a node has none (of several, the last counts), and
+        ``repeats="sum"`` lets an edge without a weight weigh as often as it is named.
         """
+        reading = checked_reading(loops, repeats)
         if isinstance(edge_index, EdgeIndex):
             num_nodes = size_of(edge_index) if num_nodes is None else num_nodes
             edge_index = edge_index.as_tensor()
@@ -103,22 +125,25 @@ class Adjacency:
             row, col = key // max(num_nodes, 1), key % max(num_nodes, 1)
             bound = max(num_nodes, key.numel())
             crow, col = narrow(compress(row, num_nodes), bound), narrow(col, bound)
-            transposed, loops = order_by_column(crow, col, num_nodes), int((row == col).sum())
-            given = None if edge_weight is None else narrow(entry, bound)
-            facts = Facts(num_self_loops=loops)
-            pattern = Adjacency(crow, col, None, transposed=transposed, entry_of_edge=given, facts=facts)
-            return pattern.with_values(None) if edge_weight is None else pattern.reweight(edge_weight)
+            transposed, looped = order_by_column(crow, col, num_nodes), int((row == col).sum())
+            pattern = Adjacency(crow, col, None, transposed=transposed, facts=Facts(num_self_loops=looped))
+            weight = read_repeated(pattern, edge_index, edge_weight, reading)
+            pattern._entry_of_edge = None if weight is None else narrow(entry, bound)
+            return pattern.with_values(None) if weight is None else pattern.reweight(weight)
 
     @staticmethod
-    def from_sparse(matrix: Any) -> Adjacency:
+    def from_sparse(matrix: Any, *, loops: str = "add") -> Adjacency:
         """From a torch sparse, SciPy sparse or torch_sparse matrix (N, N), read as A[receiver, sender]."""
-        return Adjacency.from_edge_index(*entries(matrix))
+        adj = Adjacency.from_edge_index(*entries(matrix))  # of a matrix all entries add, those of loops too
+        adj.loops = checked_reading(loops, None).filled()["loops"]
+        return adj
 
     def reweight(self, edge_weight: Tensor) -> Adjacency:
         """The same edges with other weights, in the order of the ``edge_index`` it was made from."""
         if self._entry_of_edge is None:
             raise ValueError("this graph was made without edge weights: make it again with edge_weight=…")
         weight = checked_weights(edge_weight, self._entry_of_edge.numel()).to(self.col.device)
+        weight = weight if self._overruled is None else weight.masked_fill(self._overruled, 0)
         with torch.inference_mode(False):
             return self.with_values(sum_weights(weight, self._entry_of_edge, self.num_edges))
 
@@ -141,14 +166,14 @@ class Adjacency:
                 symmetric = torch.allclose(value, value[perm], rtol=8 * torch.finfo(value.dtype).eps, atol=0.0)
                 value = value / 2 + value[perm] / 2 if symmetric else value
             facts = checked_facts(value.detach(), self.row, self.num_nodes)
-        return Adjacency(
-            self.crow,
-            self.col,
-            value,
+        made = Adjacency(
+            *(self.crow, self.col, value),
             transposed=None if symmetric else transposed,
             entry_of_edge=self._entry_of_edge,
             facts=facts._replace(num_self_loops=self.num_self_loops),
         )
+        made.loops, made.repeats, made._overruled = self.loops, self.repeats, self._overruled
+        return made
 
     # ------------------------------------------------------------------ looking at it
 
@@ -220,16 +245,7 @@ class Adjacency:
 
         In A+I a loop counts as 1 more than its own size: one of −1, which I cancels, as 2.
         """
-        if not self.is_signed:
-            return self.detach()
-
-        def make() -> Adjacency:
-            assert self.value is not None
-            value = self.value.detach().abs() if self._magnitude is None else self._magnitude
-            left, right = (None if f is None else f.detach() for f in (self.left, self.right))
-            return Adjacency(self.crow, self.col, value, transposed=self._transposed, sides=(left, right))
-
-        return self.cached("absolute", make)
+        return self.cached("absolute", lambda: without_signs(self)) if self.is_signed else self.detach()
 
     def cached(self, key: Any, make: Callable[[], T]) -> T:
         """`make()`, kept under a key for the next time, unless it hangs on a gradient or is being traced."""

@@ -16,8 +16,11 @@ if TYPE_CHECKING:
 
 
 def with_self_loops(adj: Adjacency) -> Adjacency:
-    """A+I, with shapes that do not depend on the data, so that it can be traced."""
-    N, loop, loops = adj.num_nodes, adj.row == adj.col, adj.num_self_loops
+    """A+I, with shapes that do not depend on the data, so that it can be traced.
+
+    A self-loop that is there gets 1 more, or with ``loops="remaining"`` nothing.
+    """
+    N, loop, loops, adds = adj.num_nodes, adj.row == adj.col, adj.num_self_loops, adj.loops == "add"
     has_loop = torch.zeros(N, dtype=torch.int32, device=adj.device).index_add(0, adj.row, loop.int())
     new = torch.argsort(has_loop, stable=True)[: N - loops]  # nodes without a loop, in order
     row, col = torch.cat([adj.row, new]), torch.cat([adj.col.long(), new])
@@ -25,16 +28,17 @@ def with_self_loops(adj: Adjacency) -> Adjacency:
     crow = narrow(compress(row[order], N), max(N, row.numel()))
     col = col[order].to(crow.dtype)
     value = magnitude = None
-    if adj.value is not None or loops:
+    if adj.value is not None or (loops and adds):
         ones = torch.ones(adj.num_edges, device=adj.device) if adj.value is None else adj.value
-        ones = ones.double() if loops else ones  # float32 would round A_ii + 1
-        value = torch.cat([ones + loop, ones.new_ones(new.numel())])[order]
-        if adj.is_signed:
+        ones = ones.double() if loops and adds else ones  # float32 would round A_ii + 1
+        value = torch.cat([ones + loop if adds else ones, ones.new_ones(new.numel())])[order]
+        if adj.is_signed and adds:
             magnitude = torch.cat([ones.detach().abs() + loop, ones.new_ones(new.numel())])[order]
     return type(adj)(
         *(crow, col, value),
         transposed=None if adj.is_symmetric else order_by_column(crow, col, N),
-        facts=Facts(adj.growth + 1, min(adj.decay, 1.0), adj.is_signed, num_self_loops=N, magnitude=magnitude),
+        # What arrives at a node is never 0 but where a self-loop of weight 0 was left as it is.
+        facts=Facts(adj.growth + 1, min(adj.decay, 1.0), adj.is_signed, adds or adj.is_positive, N, magnitude),
     )
 
 
@@ -44,7 +48,7 @@ def over_degrees(adj: Adjacency, how: str, name: str) -> Adjacency:
     inverse = inverse_degrees(adj.row_sums(), bulk, -1.0 if how == "row" else -0.5, name)
     # Its n-th power is D^½ Pⁿ D^−½, or Pⁿ, with P stochastic: row sums neither grow nor vanish, whatever n; but on a
     # directed graph without loops a walk may come to nodes that nothing reaches.
-    decay = 1.0 if adj.is_symmetric or name == "A+I" else adj.decay / max(adj.growth, 1.0)
+    decay = 1.0 if adj.is_symmetric or (name == "A+I" and adj.is_positive) else adj.decay / max(adj.growth, 1.0)
     made = type(adj)(
         *(adj.crow, adj.col, adj.value),
         transposed=adj.by_column() if how == "row" else adj._transposed,
@@ -54,6 +58,14 @@ def over_degrees(adj: Adjacency, how: str, name: str) -> Adjacency:
     if (adj.is_signed or (how == "sym" and not adj.is_symmetric)) and adj.num_nodes and may_look():
         made.growth = float(made.absolute().row_sums().max())  # negative or one-way weights can grow
     return made
+
+
+def without_signs(adj: Adjacency) -> Adjacency:
+    """The matrix of the sizes of what each entry is the sum of."""
+    assert adj.value is not None
+    value = adj.value.detach().abs() if adj._magnitude is None else adj._magnitude
+    left, right = (None if f is None else f.detach() for f in (adj.left, adj.right))
+    return type(adj)(adj.crow, adj.col, value, transposed=adj._transposed, sides=(left, right))
 
 
 BASES: dict[str, Callable[[Adjacency], Adjacency]] = {

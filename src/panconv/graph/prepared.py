@@ -12,6 +12,7 @@ from torch import Tensor
 
 from panconv.base.tracing import is_transforming
 from panconv.graph.adjacency import Adjacency
+from panconv.graph.repeated import Reading
 
 # What a SciPy matrix is made of, by its format; the others hold lists or a dictionary, whose changes go unnoticed.
 _ARRAYS = {
@@ -19,6 +20,7 @@ _ARRAYS = {
     "coo": ("data", "row", "col"),
     "dia": ("data", "offsets"),
 }
+_AS_USUAL = Reading()
 
 
 class _Known(NamedTuple):
@@ -28,6 +30,7 @@ class _Known(NamedTuple):
     edges: _Seen | None  # None where they cannot be recognised
     weights: _Seen | None
     weighted: bool
+    reading: Reading
 
 
 class PreparedGraph:
@@ -41,11 +44,15 @@ class PreparedGraph:
     def __init__(self) -> None:
         self._known: _Known | None = None
 
-    def __call__(self, graph: Any, edge_weight: Tensor | None, num_nodes: int) -> Adjacency:
+    def __call__(
+        self, graph: Any, edge_weight: Tensor | None, num_nodes: int, reading: Reading = _AS_USUAL
+    ) -> Adjacency:
         if isinstance(graph, Adjacency) or torch.compiler.is_compiling():
-            return Adjacency.of(graph, edge_weight, num_nodes)
+            return Adjacency.of(graph, edge_weight, num_nodes, **reading._asdict())
         known = self._known  # once: another thread may replace it at any moment
-        if known is not None and (known.adj.num_nodes != num_nodes or not _same(known.edges, graph)):
+        if known is not None and (
+            known.adj.num_nodes != num_nodes or known.reading != reading or not _same(known.edges, graph)
+        ):
             known = None
         trained, weighted = isinstance(edge_weight, Tensor) and edge_weight.requires_grad, edge_weight is not None
         if known and not trained and weighted == known.weighted and _same(known.weights, edge_weight):
@@ -56,11 +63,11 @@ class PreparedGraph:
             adj, edges = known.adj.reweight(edge_weight), known.edges  # the same edges: they stay sorted
         else:
             edges = _Seen.of(graph)
-            adj = Adjacency.of(graph, edge_weight, num_nodes)
+            adj = Adjacency.of(graph, edge_weight, num_nodes, **reading._asdict())
         if adj.is_tracked:
             # Trained weights are taken up anew each time: a second backward must not run into a freed graph.
             edges, weights = edges if weighted else None, None
-        self._known = _Known(adj.detach() if adj.is_tracked else adj, edges, weights, weighted)
+        self._known = _Known(adj.detach() if adj.is_tracked else adj, edges, weights, weighted, reading)
         return adj
 
     def __getstate__(self) -> dict[str, Any]:  # copies and pickles start empty

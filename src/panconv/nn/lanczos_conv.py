@@ -48,6 +48,7 @@ class LanczosConv(OnPaths):
         bias: whether to add a trained bias.
         seed: of the start.
         paths: which paths are counted, as in `PANConv`.
+        loops, repeats: how self-loops and repeated edges are read, as in `PANConv`.
 
     Shapes:
         x (N, F) → (N, O), or (N, …, F) → (N, …, O). x may be a torch sparse tensor (N, F).
@@ -71,10 +72,13 @@ class LanczosConv(OnPaths):
         bias: bool = True,
         seed: int = 0,
         paths: str = "walks",
+        *,
+        loops: str | None = None,
+        repeats: str | None = None,
     ) -> None:
         super().__init__()
         check_similar(method)
-        self.specify(L, method, weights, paths)
+        self.specify(L, method, weights, paths, loops=loops, repeats=repeats)
         check_one_trial(self.weights)
         self.steps, self.seed = checked_count(steps, "steps"), checked_seed(seed)
         self.short, self.long = _scales(short, "short"), _scales(long, "long")
@@ -136,7 +140,7 @@ class LanczosConv(OnPaths):
 
     def extra_repr(self) -> str:
         words = f"{self.lin.in_channels}, {self.out_channels}, L={self.L}, method={self.method}, steps={self.steps}"
-        return f"{words}, short={self.short}, long={self.long}"
+        return f"{words}, short={self.short}, long={self.long}{self.reading.words()}"
 
 
 def _scales(powers: Sequence[int], name: str) -> tuple[int, ...]:

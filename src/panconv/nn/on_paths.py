@@ -11,6 +11,7 @@ from panconv.base.checks import checked_length
 from panconv.compute.features import SparseRows
 from panconv.graph import Adjacency
 from panconv.graph.prepared import PreparedGraph
+from panconv.graph.repeated import Reading, checked_reading
 from panconv.met import MET
 from panconv.met.methods import check_compatible, check_paths, checked_memory, checked_method, natural_weights
 from panconv.nn.linear import Linear
@@ -23,6 +24,7 @@ class GraphLayer(nn.Module):
 
     lin: Linear
     bias: nn.Parameter | None
+    reading: Reading = Reading()  # of self-loops and repeated edges
 
     def __init__(self) -> None:
         super().__init__()
@@ -36,7 +38,7 @@ class GraphLayer(nn.Module):
     def forward(self, x: Tensor | SparseRows, edge_index: Any, edge_weight: Tensor | None = None) -> Tensor:
         """x through the layer, on an ``edge_index``, an `Adjacency`, or anything an `Adjacency` is made from."""
         x = self.lin.checked(x)
-        out = self.convolve(x, self._prepared(edge_index, edge_weight, x.shape[0]))
+        out = self.convolve(x, self._prepared(edge_index, edge_weight, x.shape[0], self.reading))
         return out if self.bias is None else out + self.bias.to(out.dtype)
 
     def convolve(self, x: Tensor | SparseRows, adj: Adjacency) -> Tensor:
@@ -49,14 +51,24 @@ class OnPaths(GraphLayer):
 
     Attributes:
         L, method, weights, paths, memory: as `PANConv` takes them.
+        reading: its `loops` and `repeats`.
     """
 
     memory: str | None = None
 
     def specify(
-        self, L: int, method: int, weights: object, paths: Any, memory: str | None = None, trials: int | None = None
+        self,
+        L: int,
+        method: int,
+        weights: object,
+        paths: Any,
+        memory: str | None = None,
+        trials: int | None = None,
+        loops: str | None = None,
+        repeats: str | None = None,
     ) -> None:
         """Checks the specification and keeps it; of weights left out the natural kind is taken."""
+        self.reading = checked_reading(loops, repeats)
         family = family_of(paths)
         self.L, self.method, self.paths, self.memory = checked_length(L), checked_method(method), paths, memory
         check_paths(self.method, family)

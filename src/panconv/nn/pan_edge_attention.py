@@ -43,6 +43,7 @@ class PANEdgeAttention(OnPaths):
         heads: H, each with out_channels / H of the features.
         weights: k(n), as in `PANConv`; None for free ones. They are not divided by their sum.
         bias: whether to add a trained bias.
+        loops, repeats: how self-loops and repeated edges are read, as in `PANConv`.
 
     Shapes:
         x (N, F) → (N, O). x may be a torch sparse tensor (N, F). Edge weights must be at least 0.
@@ -61,11 +62,14 @@ class PANEdgeAttention(OnPaths):
         heads: int = 1,
         weights: object = None,
         bias: bool = True,
+        *,
+        loops: str | None = None,
+        repeats: str | None = None,
     ) -> None:
         super().__init__()
         checked_width(in_channels)
         self.out_channels, self.heads = checked_heads(out_channels, heads)
-        self.specify(L, 8, weights, "walks")  # what it starts from
+        self.specify(L, 8, weights, "walks", loops=loops, repeats=repeats)  # what it starts from
         if self.weights().dim() == 2:
             raise ValueError(
                 f"weights must be (L+1,), a number per length, got shape {tuple(self.weights().shape)}: choose a column"
@@ -102,7 +106,7 @@ class PANEdgeAttention(OnPaths):
         Those that arrive at a node sum to 1.
         """
         x = self.lin.checked(x)
-        adj = self._prepared(edge_index, edge_weight, x.shape[0])
+        adj = self._prepared(edge_index, edge_weight, x.shape[0], self.reading)
         return torch.stack([adj.col.long(), adj.row]), self._attention(by_head(self.lin, x, self.heads), adj).value
 
     def _attention(self, xW: Tensor, adj: Adjacency) -> EdgeMatrices:
@@ -126,4 +130,4 @@ class PANEdgeAttention(OnPaths):
             yield x
 
     def extra_repr(self) -> str:
-        return f"{self.in_channels}, {self.out_channels}, L={self.L}, heads={self.heads}"
+        return f"{self.in_channels}, {self.out_channels}, L={self.L}, heads={self.heads}{self.reading.words()}"

@@ -16,6 +16,7 @@ from panconv.base import random
 from panconv.base.checks import FLOATS, checked_count, checked_length, checked_seeds, checked_trial
 from panconv.compute.features import SparseRows
 from panconv.graph.prepared import PreparedGraph
+from panconv.graph.repeated import Reading
 from panconv.nn import Dropout, PANConv
 from panconv.training import saving
 from panconv.weights import layer_specs, plain_spec, trial_spec
@@ -33,6 +34,7 @@ class PAN(nn.Module):
             kind, or of its own kind by ``{"kind": "layers", "of": [first, second, …]}``.
         dropout: before every layer, while training.
         trials: S, to hold S independent models side by side; scores are then (N, S, classes).
+        loops, repeats: how self-loops and repeated edges are read, as in `PANConv`.
 
     >>> model = PAN(1433, 16, 7)
     >>> [conv.method for conv in model.convs]
@@ -54,6 +56,8 @@ class PAN(nn.Module):
         bias: bool = True,
         trials: int | None = None,
         memory: str | None = None,
+        loops: str | None = None,
+        repeats: str | None = None,
     ) -> None:
         given = {name: value for name, value in locals().items() if name not in ("self", "__class__")}
         super().__init__()
@@ -68,7 +72,7 @@ class PAN(nn.Module):
         self.config: dict[str, Any] = {**given, "weights": spec}
         self.trials, self.decay = trials, "first"
         self.convs = nn.ModuleList(
-            PANConv(a, b, L, method, w, paths, bias, trials, memory=memory)
+            PANConv(a, b, L, method, w, paths, bias, trials, memory=memory, loops=loops, repeats=repeats)
             for (a, b), w in zip(_widths(self.config), per_layer, strict=True)
         )
         self.dropouts = nn.ModuleList(Dropout(dropout) for _ in self.convs)
@@ -86,6 +90,11 @@ class PAN(nn.Module):
     def out_channels(self) -> int:
         return self.config["out_channels"]
 
+    @property
+    def reading(self) -> Reading:
+        """Its `loops` and `repeats`."""
+        return self.layers()[0].reading
+
     def materialize(self, in_channels: int) -> None:
         """Fixes the width of the first layer, where it is to come from the features."""
         self.layers()[0].lin.materialize(in_channels)
@@ -101,7 +110,7 @@ class PAN(nn.Module):
 
     def forward(self, x: Tensor | SparseRows, edge_index: Any, edge_weight: Tensor | None = None) -> Tensor:
         x = self.layers()[0].lin.checked(x)
-        adj = self._prepared(edge_index, edge_weight, x.shape[0])
+        adj = self._prepared(edge_index, edge_weight, x.shape[0], self.reading)
         for i, (dropout, conv) in enumerate(zip(self.dropouts, self.convs, strict=True)):
             x = conv(dropout(x if i == 0 else x.relu()), adj)  # type: ignore[union-attr]
         assert isinstance(x, Tensor)
