@@ -55,7 +55,7 @@ def over_degrees(adj: Adjacency, how: str, name: str) -> Adjacency:
         sides=(inverse, inverse if how == "sym" else None),
         facts=Facts(1.0, decay, adj.is_signed, adj.is_positive, adj.num_self_loops, adj._magnitude, adj.is_symmetric),
     )
-    if (adj.is_signed or (how == "sym" and not adj.is_symmetric)) and adj.num_nodes and may_look():
+    if (adj.is_signed or (how == "sym" and not adj.is_symmetric)) and adj.num_nodes and may_look(inverse):
         made.growth = float(made.absolute().row_sums().max())  # negative or one-way weights can grow
     return made
 

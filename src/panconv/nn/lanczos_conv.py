@@ -17,6 +17,7 @@ from panconv.met import MET
 from panconv.met.methods import check_one_trial, check_similar
 from panconv.nn.linear import Linear
 from panconv.nn.on_paths import OnPaths
+from panconv.nn.refusals import check_numbers
 from panconv.spectral import Ritz, ritz
 
 
@@ -97,6 +98,7 @@ class LanczosConv(OnPaths):
         reset(self.filter)
 
     def convolve(self, x: Tensor | SparseRows, adj: Adjacency) -> Tensor:
+        check_numbers(self, adj)
         M = self.met(adj).similar()[0]
         parts = self.lin(x).unflatten(-1, (-1, self.out_channels)).unbind(-2)  # X W for each scale
         out = torch.zeros_like(parts[0])

@@ -15,6 +15,7 @@ from panconv.graph.repeated import Reading, checked_reading
 from panconv.met import MET
 from panconv.met.methods import check_compatible, check_paths, checked_memory, checked_method, natural_weights
 from panconv.nn.linear import Linear
+from panconv.nn.refusals import check_rows, refuse_words
 from panconv.paths import family_of, paths_from
 from panconv.weights import weights_from
 
@@ -25,6 +26,7 @@ class GraphLayer(nn.Module):
     lin: Linear
     bias: nn.Parameter | None
     reading: Reading = Reading()  # of self-loops and repeated edges
+    without_met: str = "has none to return"  # why there is no M to return, or nothing
 
     def __init__(self) -> None:
         super().__init__()
@@ -35,11 +37,33 @@ class GraphLayer(nn.Module):
         self.lin.reset_parameters()
         zeros(self.bias)
 
-    def forward(self, x: Tensor | SparseRows, edge_index: Any, edge_weight: Tensor | None = None) -> Tensor:
-        """x through the layer, on an ``edge_index``, an `Adjacency`, or anything an `Adjacency` is made from."""
+    def forward(
+        self,
+        x: Tensor | SparseRows,
+        edge_index: Any,
+        edge_weight: Tensor | None = None,
+        *,
+        return_met: bool = False,
+        **others: Any,
+    ) -> Any:
+        """x through the layer, on an ``edge_index``, an `Adjacency`, or anything an `Adjacency` is made from.
+
+        With ``return_met`` it is two, that and the layer's `MET` on the graph, as PyG's PANConv returns its M.
+        """
+        refuse_words(self, others)
+        if return_met and self.without_met:
+            raise ValueError(f"return_met=True asks for M, but {type(self).__name__} {self.without_met}")
         x = self.lin.checked(x)
-        out = self.convolve(x, self._prepared(edge_index, edge_weight, x.shape[0], self.reading))
-        return out if self.bias is None else out + self.bias.to(out.dtype)
+        if self.lin.trials is None:
+            check_rows(tuple(x.shape), edge_index)
+        adj = self._prepared(edge_index, edge_weight, x.shape[0], self.reading)
+        out = self.convolve(x, adj)
+        out = out if self.bias is None else out + self.bias.to(out.dtype)
+        return (out, self.met(adj)) if return_met else out
+
+    def met(self, adj: Adjacency) -> MET:
+        """The layer's operator M on a graph."""
+        raise NotImplementedError
 
     def convolve(self, x: Tensor | SparseRows, adj: Adjacency) -> Tensor:
         """What the layer makes of features that `lin` takes, without the bias."""
@@ -55,6 +79,7 @@ class OnPaths(GraphLayer):
     """
 
     memory: str | None = None
+    without_met = ""
 
     def specify(
         self,

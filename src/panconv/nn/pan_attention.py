@@ -59,6 +59,7 @@ class PANAttention(OnPaths):
     torch.Size([3, 8])
     """
 
+    without_met = "weighs lengths by x: see length_weights(x)"
     rank: int = 0  # of layers that were saved whole before there was one
     receiver: nn.Parameter  # (H, O/H, L+1, R): u
     sender: nn.Parameter  # (H, O/H, R): v
@@ -90,9 +91,8 @@ class PANAttention(OnPaths):
             raise ValueError(
                 f"method {method} divides by Z, which the softmax over lengths replaces: use one without (3 … 6, 8, 9)"
             )
-        self.specify(
-            L, method, Fixed(torch.ones(L + 1)), paths, loops=loops, repeats=repeats
-        )  # all lengths alike: f alone tells them apart
+        alike = Fixed(torch.ones(L + 1, device="cpu"))  # f alone tells the lengths apart
+        self.specify(L, method, alike, paths, loops=loops, repeats=repeats)
         self.lin, width = Linear(in_channels, out_channels), out_channels // heads
         self.att = nn.Parameter(torch.zeros(heads, width, self.L + 1))
         self.length_bias = nn.Parameter(torch.zeros(heads, self.L + 1))

@@ -19,6 +19,7 @@ from panconv.met.plan import sum_of
 from panconv.nn.linear import Linear
 from panconv.nn.on_paths import OnPaths
 from panconv.nn.pan_attention import by_head, checked_heads
+from panconv.nn.refusals import check_numbers
 
 _SLOPE = 0.2  # of the leaky ReLU, as in GAT
 
@@ -53,6 +54,8 @@ class PANEdgeAttention(OnPaths):
     >>> layer(torch.randn(3, 16), edge_index).shape
     torch.Size([3, 8])
     """
+
+    without_met = "weighs edges by x: see attention(x, edge_index)"
 
     def __init__(
         self,
@@ -111,6 +114,7 @@ class PANEdgeAttention(OnPaths):
 
     def _attention(self, xW: Tensor, adj: Adjacency) -> EdgeMatrices:
         """F∘A of each head, in float32 where the features are of half precision."""
+        check_numbers(self, adj)
         checked_operand(xW, adj.num_nodes, adj.device)
         if adj.is_signed:
             assert adj.value is not None

@@ -14,6 +14,7 @@ from panconv.graph import Adjacency
 from panconv.met.methods import check_one_trial, check_similar
 from panconv.nn.linear import Linear
 from panconv.nn.on_paths import OnPaths
+from panconv.nn.refusals import check_numbers
 from panconv.spectral import Basis, basis
 from panconv.weights import PathWeights, weights_from
 
@@ -96,6 +97,7 @@ class SpectralConv(OnPaths):
                 self.theta[1:] = 0
 
     def convolve(self, x: Tensor | SparseRows, adj: Adjacency) -> Tensor:
+        check_numbers(self, adj)
         states, y = self.basis(adj), self.lin(x)
         wide = torch.float64 if y.dtype == torch.float64 else torch.float32
         g = self.response(states).to(wide)

@@ -18,6 +18,7 @@ from panconv.compute.features import SparseRows
 from panconv.graph.prepared import PreparedGraph
 from panconv.graph.repeated import Reading
 from panconv.nn import Dropout, PANConv
+from panconv.nn.refusals import check_rows
 from panconv.training import saving
 from panconv.weights import layer_specs, plain_spec, trial_spec
 
@@ -110,6 +111,8 @@ class PAN(nn.Module):
 
     def forward(self, x: Tensor | SparseRows, edge_index: Any, edge_weight: Tensor | None = None) -> Tensor:
         x = self.layers()[0].lin.checked(x)
+        if self.trials is None:
+            check_rows(tuple(x.shape), edge_index)
         adj = self._prepared(edge_index, edge_weight, x.shape[0], self.reading)
         for i, (dropout, conv) in enumerate(zip(self.dropouts, self.convs, strict=True)):
             x = conv(dropout(x if i == 0 else x.relu()), adj)  # type: ignore[union-attr]
