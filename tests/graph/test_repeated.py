@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 import torch
 from graphs import dense_base, dense_met, graphs
-from hypothesis import given
+from hypothesis import given, settings
 from torch_geometric.data import Data
 from torch_geometric.nn import GCNConv, LGConv, SGConv, SimpleConv
 from torch_geometric.utils import add_remaining_self_loops, to_dense_adj
@@ -47,6 +47,7 @@ def twin(peer, **options):
 
 
 @given(graphs(min_nodes=1))
+@settings(max_examples=40)
 def test_layers_of_pyg_come_out(graph):
     x = torch.randn(graph.num_nodes, 6, dtype=torch.float64)
     pairs = [
@@ -69,6 +70,7 @@ def test_layers_of_pyg_come_out(graph):
 
 
 @given(graphs())
+@settings(max_examples=50)
 def test_every_base_is_the_dense_one(graph):
     adj = Adjacency.from_edge_index(graph.edge_index, graph.edge_weight, graph.num_nodes, repeats="sum")
     for base in ("A", "A+I", "Â", "D⁻¹A"):
@@ -79,6 +81,7 @@ def test_every_base_is_the_dense_one(graph):
 
 
 @given(graphs(min_nodes=1, zeros=False))
+@settings(max_examples=15)
 def test_every_method_on_remaining_loops_is_the_dense_one(graph):
     """On A+I the reference is given that matrix as A; on A what is left of repeated loops is the last."""
     adj = Adjacency.from_edge_index(graph.edge_index, graph.edge_weight, graph.num_nodes, **AS_PYG)
