@@ -101,6 +101,11 @@ def test_a_loop_of_weight_zero_stays_zero_and_keeps_its_gradient():
     adj = Adjacency.from_edge_index(edges, weight, loops="remaining")
     assert adj.base("A+I").to_dense().tolist() == [[0, 0], [1, 2]]
     assert adj.base("Â").to_dense()[0].tolist() == [0, 0]  # nothing arrives there: 1/0 is 0
+    assert not adj.base("A+I").is_positive  # by which a trace is told that it may vanish,
+    assert adj.base("Â").decay < 1
+    added = Adjacency.from_edge_index(edges, weight)  # as it never does with 1 on the diagonal
+    assert added.base("A+I").is_positive
+    assert added.base("Â").decay == 1
     conv, x = PANConv(2, 2, L=3, method=4, loops="remaining").double(), torch.randn(2, 2, dtype=torch.float64)
     weight = torch.tensor([0.5, 1.0, 2.0], dtype=torch.float64, requires_grad=True)
     assert_gradients(lambda: conv(x, edges, weight), weight)

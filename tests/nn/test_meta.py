@@ -7,7 +7,7 @@ from graphs import TRIANGLE_AND_TAIL
 from panconv import METHODS, PAN, Adjacency, PANConv, PowerLaw
 from panconv.nn import HighTemperatureConv, LanczosConv, PANAttention, PANEdgeAttention, SpectralConv
 
-WEIGHTED = Adjacency.from_edge_index(TRIANGLE_AND_TAIL, torch.rand(8) - 0.1)
+WEIGHTED = Adjacency.from_edge_index(TRIANGLE_AND_TAIL, torch.tensor([1, 1, -0.1, -0.1, 1, 1, 2, 2]))
 GRAPHS = [Adjacency.of(TRIANGLE_AND_TAIL), Adjacency.of(torch.tensor([[0, 1, 2, 3], [1, 2, 3, 3]])), WEIGHTED]
 SHAPED = {
     **{f"method {m}": (lambda m=m: PANConv(5, 3, method=m)) for m in METHODS},
