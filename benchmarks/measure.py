@@ -18,6 +18,8 @@ from typing import NamedTuple
 import torch
 from torch.profiler import ProfilerActivity, profile
 
+import panconv
+
 OURS = "panconv"
 WARMUP = 3
 SAMPLE = {"cuda": 2e-2, "cpu": 2e-4}  # seconds that one sample lasts at least: short calls are repeated within it
@@ -274,17 +276,12 @@ PACKAGES = {
 def _version(name: str) -> str | None:
     if name == "cupy":  # its wheels are named after the CUDA they are built for
         name = next((f"cupy-cuda{n}x" for n in (13, 12, 11) if _version(f"cupy-cuda{n}x")), "cupy_")
+    if name == "panconv":  # which may be sources that nobody installed
+        return panconv.__version__
     try:
         return version(name)
     except PackageNotFoundError:
-        return _own_version() if name == "panconv" else None
-
-
-def _own_version() -> str | None:
-    """The version that the sources say, where they are run without being installed."""
-    project = Path(__file__).parents[1] / "pyproject.toml"
-    found = re.search(r'^version = "(.+)"', project.read_text(), re.MULTILINE) if project.exists() else None
-    return found[1] if found else None
+        return None
 
 
 def cpu_name() -> str:

@@ -46,6 +46,7 @@ COVERED = {
     "graph/csr": "graph/test_adjacency",
     "graph/cutting": "graph/test_batching",
     "graph/degrees": "met/test_extremes",
+    "graph/operands": "graph/test_adjacency",
     "graph/pattern": "graph/test_adjacency",
     "graph/sorting": "graph/test_adjacency",
     "graph/travelling": "graph/test_batching",

@@ -8,14 +8,16 @@ import pytest
 # Names below panconv, and their parameters in order, keywords alone behind the star; what is added later comes behind.
 SIGNATURES = {
     "PANConv": "in_channels, out_channels, L=2, method=5, weights=None, "
-    "paths='walks', bias=True, trials=None, concat=False, memory=None",
+    "paths='walks', bias=True, trials=None, concat=False, memory=None, *, loops=None, repeats=None",
     "PAN": "in_channels, hidden_channels, out_channels, num_layers=2, *, L=2, "
-    "method=5, weights=None, paths='walks', dropout=0.5, bias=True, trials=None, memory=None",
+    "method=5, weights=None, paths='walks', dropout=0.5, bias=True, trials=None, memory=None, "
+    "loops=None, repeats=None",
     "MET": "paths, weights=None, method=5, memory=None",
     "fit": "model, data, *, seeds=(0,), lr=0.01, "
     "weight_decay=0.0005, epochs=200, patience=50, keep='loss', device='cpu', callback=None",
     "METTransform": "L=2, method=2, weights=None, sparsify=None, laplacian=False, paths='walks'",
-    "transforms.PrepareGraph": "method=5, name='adj', dtype=None, L=None, edge_weight='edge_weight'",
+    "transforms.PrepareGraph": "method=5, name='adj', dtype=None, L=None, edge_weight='edge_weight', "
+    "loops=None, repeats=None",
     "graph.block_diagonal": "graphs",
     "Adjacency.to": "self, device, non_blocking=False",
     "Walks": "adj, L",
@@ -31,21 +33,23 @@ SIGNATURES = {
     "grid_search": "data, points, settings=None, *, method=5, L=2, "
     "trials=5, seed=0, results=None, device='cpu', command='', callback=None",
     "load": "source, *, name=None, normalize=True, sparse=False",
-    "nn.PANAttention": "in_channels, out_channels, L=2, method=3, heads=1, paths='walks', bias=True, rank=0",
-    "nn.PANEdgeAttention": "in_channels, out_channels, L=2, heads=1, weights=None, bias=True",
+    "nn.PANAttention": "in_channels, out_channels, L=2, method=3, heads=1, paths='walks', bias=True, rank=0, "
+    "*, loops=None, repeats=None",
+    "nn.PANEdgeAttention": "in_channels, out_channels, L=2, heads=1, weights=None, bias=True, "
+    "*, loops=None, repeats=None",
     "nn.LanczosConv": "in_channels, out_channels, L=2, method=2, weights=None, steps=20, short=(1, "
-    "2), long=(5, 10), hidden=32, bias=True, seed=0, paths='walks'",
+    "2), long=(5, 10), hidden=32, bias=True, seed=0, paths='walks', *, loops=None, repeats=None",
     "nn.SpectralConv": "in_channels, out_channels, k=32, L=2, method=2, "
-    "weights=None, filter='polynomial', degree=3, bias=True, paths='walks'",
+    "weights=None, filter='polynomial', degree=3, bias=True, paths='walks', *, loops=None, repeats=None",
     "nn.HighTemperatureConv": "in_channels, out_channels, bias=True",
     "nn.Linear": "in_channels, out_channels, trials=None",
     "nn.Dropout": "p=0.5",
     "nn.num_hops": "module, stored=False",
     "data.SeedLoader": "data, model, seeds=None, *, batch_size=1, shuffle=False, num_hops=None",
     "nn.Stacked": "make, in_channels, out_channels, *, trials, decay=''",
-    "Adjacency.of": "source, edge_weight=None, num_nodes=None",
-    "Adjacency.from_edge_index": "edge_index, edge_weight=None, num_nodes=None",
-    "Adjacency.from_sparse": "matrix",
+    "Adjacency.of": "source, edge_weight=None, num_nodes=None, *, loops=None, repeats=None",
+    "Adjacency.from_edge_index": "edge_index, edge_weight=None, num_nodes=None, *, loops='add', repeats='one'",
+    "Adjacency.from_sparse": "matrix, *, loops='add'",
     "spectral.HighTemperature": "adj",
     "spectral.Laplacian": "adj, complement=False",
     "spectral.band_response": "M, adj, bands=25, steps=300, starts=8, seed=0",

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from panconv.weights import Free as Free
     from panconv.weights import PowerLaw as PowerLaw
 
+__version__ = "0.1.0"  # pyproject.toml takes it from here
+
 # Loaded when first named, so that the report and the command line's help need not wait for torch.
 _HOME = {
     "Adjacency": "graph",

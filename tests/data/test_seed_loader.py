@@ -233,3 +233,20 @@ def test_a_model_of_another_length_is_refused():
     (batch,) = SeedLoader(Adjacency.of(TRIANGLE_AND_TAIL), PANConv(3, 2, L=2, method=1), [0])
     with pytest.raises(ValueError, match="path counts up to L = 1"):
         PANConv(3, 2, L=1, method=1)(torch.ones(batch.num_nodes, 3), batch.adj)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_loops_and_repeats_are_read_as_the_layers_ask(weighted):
+    data = town()
+    data.edge_index = torch.cat([data.edge_index, data.edge_index[:, :9]], 1)
+    data.edge_weight = torch.rand(data.edge_index.size(1)) if weighted else None
+    conv = PANConv(3, 2, loops="remaining", repeats="sum").double()
+    full = conv(data.x, data.edge_index, data.edge_weight)
+    torch.testing.assert_close(rows(conv, SeedLoader(data, conv, batch_size=7)), full)
+    assert not torch.allclose(full, PANConv.forward(_as_usual(conv), data.x, data.edge_index, data.edge_weight))
+
+
+def _as_usual(conv):
+    usual = PANConv(3, 2).double()
+    usual.load_state_dict(conv.state_dict())
+    return usual

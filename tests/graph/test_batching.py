@@ -234,3 +234,18 @@ def test_bad_input_is_named():
     for index in (2, -3, 0.5, "a"):
         with pytest.raises(IndexError, match="integer from -2 to 1"):
             piece_of(block_diagonal([adj, adj]), index)
+
+
+def test_what_is_read_alike_joins_and_goes_on_as_it_was_read():
+    edges = torch.tensor([[0, 0, 0, 1, 1], [0, 0, 1, 0, 1]])
+    plain, loops = torch.tensor([[0, 1], [1, 0]]), {"loops": "remaining", "repeats": "sum"}
+    weights = torch.rand(5), torch.rand(2)
+    given = [Adjacency.of(e, w, 2, **loops) for e, w in zip((edges, plain), weights, strict=True)]
+    joined, both = block_diagonal(given), torch.cat([edges, plain + 2], 1)
+    assert_same(joined, Adjacency.of(both, torch.cat(weights), 4, **loops))
+    other = torch.rand(7)
+    assert_same(joined.reweight(other), Adjacency.of(both, other, 4, **loops))
+    assert_same(joined[0].reweight(other[:5]), Adjacency.of(edges, other[:5], 2, **loops))
+    assert joined[1].loops == "remaining"
+    with pytest.raises(ValueError, match="read alike, got loops='add' and 'remaining'"):
+        block_diagonal([given[0], Adjacency.of(plain)])

@@ -13,6 +13,7 @@ from torch_geometric import EdgeIndex
 from panconv import Adjacency, PANConv
 from panconv.graph import prepared as module
 from panconv.graph.prepared import prepared
+from panconv.graph.repeated import Reading
 
 RING = torch.tensor([[0, 1, 2, 3], [1, 2, 3, 0]])
 STAR = torch.tensor([[0, 0, 0], [1, 2, 3]])
@@ -126,11 +127,10 @@ def test_weights_that_died_take_their_form_along():
     assert prepared(RING, trained, 4) is not adj
 
 
-def test_options_tell_graphs_apart(monkeypatch):
-    monkeypatch.setattr(Adjacency, "_of", staticmethod(lambda *given, **options: Adjacency.from_edge_index(*given)))
-    one, two = (prepared(RING, None, 4, loops=loops) for loops in ("keep", "remaining"))
-    assert one is not two
-    assert prepared(RING, None, 4, loops="keep") is one
+def test_ways_of_reading_tell_graphs_apart():
+    one, two = (prepared(RING, None, 4, Reading(loops)) for loops in ("add", "remaining"))
+    assert (one.loops, two.loops) == ("add", "remaining")
+    assert prepared(RING, None, 4, Reading("add")) is one
 
 
 def test_edited_in_place_between_two_layers():

@@ -100,10 +100,10 @@ def as_float(values: Tensor) -> Tensor:
     return values.to(torch.get_default_dtype() if values.is_floating_point() else torch.float64)
 
 
-def check_values(values: Tensor, name: str) -> None:
+def check_values(values: Tensor, name: str, remedy: str = "give a tensor with values") -> None:
     """Refuses a tensor without values."""
     if values.is_meta:
-        raise ValueError(f"{name} is on the meta device, which holds no numbers: give a tensor with values")
+        raise ValueError(f"{name} is on the meta device, which holds no numbers: {remedy}")
 
 
 def free_bytes(device: torch.device) -> int:

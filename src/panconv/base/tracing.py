@@ -7,9 +7,12 @@ from torch import Tensor
 from torch.autograd import forward_ad
 
 
-def may_look() -> bool:
-    """Whether a value may be looked at from the host: not while a step is traced, transformed or recorded."""
-    if torch.compiler.is_compiling() or is_transforming():
+def may_look(value: Tensor | None = None) -> bool:
+    """Whether a value may be looked at from the host: not while a step is traced, transformed or recorded.
+
+    On the meta device there is none to look at.
+    """
+    if torch.compiler.is_compiling() or is_transforming() or (value is not None and value.is_meta):
         return False
     return not (torch.cuda.is_initialized() and torch.cuda.is_current_stream_capturing())
 

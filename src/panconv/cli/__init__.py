@@ -8,11 +8,11 @@ import re
 import sys
 import warnings
 from collections.abc import Sequence
-from importlib.metadata import version
 from typing import Annotated, Any, NoReturn
 
 import typer
 
+import panconv
 from panconv.cli import cores as cores  # first of all: what it settles, torch reads when it is loaded
 from panconv.cli.claims import claims
 from panconv.cli.filters import filters
@@ -85,7 +85,7 @@ def _refuse(message: str, error: BaseException) -> NoReturn:
 
 def _version(asked: bool) -> None:
     if asked:
-        print(version("panconv"))
+        print(panconv.__version__)
         raise typer.Exit()
 
 

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import panconv
 from panconv.cli import checks, screen
 from panconv.cli.options import Device, Epochs, Method, Seed, json_of, plot_of
 
@@ -125,7 +125,7 @@ def _write_outputs(
     from panconv.paper.figures.curves import learning_curves
 
     with _noting(failures):
-        screen.write_json(json_file, {"panconv": version("panconv"), "runs": records}, "results")
+        screen.write_json(json_file, {"panconv": panconv.__version__, "runs": records}, "results")
     if plot is not None:
         with _noting(failures):
             learning_curves({screen.drawn(screen.title(name)): runs for name, (runs, _) in done.items()}, plot)

@@ -59,6 +59,7 @@ def cut(source: EdgeSource, seeds: Tensor, hops: int, needs: Collection[Need]) -
     pattern, entry = sort_edges(torch.stack([col, row]), n, weight is not None)
     value = weight if weight is None or entry is None else torch.empty_like(weight).scatter_(0, entry, weight)
     block = Block(pattern, value, facts=source.facts)
+    block.loops, block.repeats = source.reading.filled()["loops"], source.reading.repeats
     for base, L, counted in sorted(needs):
         if base in DIVIDED and base not in block.known:
             block.divide(base, source.degrees(DIVIDED[base], nodes))

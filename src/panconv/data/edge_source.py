@@ -11,6 +11,7 @@ from panconv.graph import Adjacency
 from panconv.graph.block import DIVIDED
 from panconv.graph.csr import CSR
 from panconv.graph.degrees import Facts
+from panconv.graph.repeated import Reading
 from panconv.paths import Counts, Walks
 from panconv.paths.formed import extend
 
@@ -40,6 +41,10 @@ class EdgeSource(Protocol):
     @property
     def facts(self) -> Facts:
         """What is known of the values of the whole graph."""
+
+    @property
+    def reading(self) -> Reading:
+        """How self-loops and repeated edges were read."""
 
     def prepare(self, base: str, L: int | None) -> None:
         """Finds what is asked for later: the degrees that a base is divided by, and its walks of up to L steps."""
@@ -83,6 +88,10 @@ class AdjacencySource:
     def facts(self) -> Facts:
         adj = self.adj
         return Facts(adj.growth, adj.decay, adj.is_signed, adj.is_positive, undirected=adj.is_undirected)
+
+    @property
+    def reading(self) -> Reading:
+        return Reading(self.adj.loops, self.adj.repeats)
 
     def prepare(self, base: str, L: int | None) -> None:
         if (of := DIVIDED.get(base)) is not None and of not in self._degrees:

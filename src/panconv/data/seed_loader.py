@@ -16,8 +16,10 @@ from panconv.data.edge_source import AdjacencySource, EdgeSource
 from panconv.graph import Adjacency
 from panconv.graph.csr import CSR, compress
 from panconv.graph.reading import from_array
+from panconv.graph.repeated import AS_USUAL
 from panconv.nn import num_hops as hops_of
 from panconv.nn.hops import layers_of
+from panconv.nn.on_paths import GraphLayer
 from panconv.paths.formed import extend
 
 
@@ -63,7 +65,7 @@ class SeedLoader(DataLoader[Data]):
         num_hops: int | None = None,
         **kwargs: Any,
     ) -> None:
-        source = _source_of(data)
+        source = _source_of(data, model)
         self.num_hops = _checked_hops(model, num_hops)
         needs = needs_of(model, source.facts)
         for base, L, counted in sorted(needs):
@@ -102,7 +104,7 @@ def _in_order(seeds: Tensor) -> tuple[Tensor, Tensor]:
     return nodes[order], order.argsort()[which]
 
 
-def _source_of(data: Any) -> EdgeSource:
+def _source_of(data: Any, model: nn.Module) -> EdgeSource:
     if isinstance(data, Adjacency):
         return AdjacencySource(data)
     if isinstance(data, Data):
@@ -111,7 +113,9 @@ def _source_of(data: Any) -> EdgeSource:
             raise ValueError("data has no edge_index, and no Adjacency as its adj: it needs one of them")
         if isinstance(graph, Adjacency):
             return AdjacencySource(graph)
-        return AdjacencySource(Adjacency.of(graph, data.get("edge_weight"), data.num_nodes))
+        layers = layers_of(model)
+        reading = next((layer.reading for layer in layers if isinstance(layer, GraphLayer)), AS_USUAL)
+        return AdjacencySource(Adjacency.of(graph, data.get("edge_weight"), data.num_nodes, **reading._asdict()))
     if isinstance(data, EdgeSource):
         return data
     raise TypeError(f"data must be a PyG Data, an Adjacency or an EdgeSource, got {kind_of(data)}")

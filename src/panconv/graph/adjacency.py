@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from panconv.base.checks import checked_dtype
-from panconv.base.tracing import is_tracked, is_transforming
-from panconv.graph.bases import BASES
+from panconv.base.tracing import is_tracked
+from panconv.graph.bases import BASES, without_signs
 from panconv.graph.batching import Pieces
 from panconv.graph.csr import CSR, weak_components
 from panconv.graph.cutting import piece_of
 from panconv.graph.degrees import Facts, checked_facts
-from panconv.graph.pattern import Pattern, Transposed
+from panconv.graph.operands import Operands
+from panconv.graph.pattern import Pattern
 from panconv.graph.reading import Claims, check_entries, checked_edges, checked_weights, entries, sum_weights
+from panconv.graph.repeated import AS_USUAL, Reading, check_agreement, checked_reading, read_repeated
 from panconv.graph.sorting import sort_edges
-from panconv.graph.travelling import Travelling
 
-T = TypeVar("T")
 _NOTHING_KNOWN = Facts()
-_KEPT = 8  # of what follows from a graph and a setting, such as the counts up to an L: the last of each kind
 
 
-class Adjacency(Travelling):
+class Adjacency(Operands):
     """A directed or undirected, weighted or unweighted graph, ready for products.
 
     ``A[i, j]`` is the edge from sender j to receiver i. Repeated edges of an unweighted graph are one edge; weights of
@@ -41,6 +38,9 @@ class Adjacency(Travelling):
     """
 
     pieces: Pieces | None = None  # of a graph that was joined from others
+    loops: str = "add"  # what A+I does where a node has a self-loop, as in `from_edge_index`
+    repeats: str | None = None  # what became of repeated unweighted edges; None where there were none
+    _overruled: Tensor | None = None  # (E,) the edges given at the start that do not count, for `reweight`
 
     def __init__(
         self,
@@ -64,21 +64,29 @@ class Adjacency(Travelling):
     # ------------------------------------------------------------------ making one
 
     @staticmethod
-    def of(source: Any, edge_weight: Tensor | None = None, num_nodes: int | None = None) -> Adjacency:
-        """From anything that is a graph: an `Adjacency`, an ``edge_index``, or a sparse matrix."""
-        return Adjacency._of(source, edge_weight, num_nodes).settle()
+    def of(
+        source: Any,
+        edge_weight: Tensor | None = None,
+        num_nodes: int | None = None,
+        *,
+        loops: str | None = None,
+        repeats: str | None = None,
+    ) -> Adjacency:
+        """From anything that is a graph: an `Adjacency`, which keeps its loops, an ``edge_index``, a sparse matrix."""
+        return Adjacency._of(source, edge_weight, num_nodes, checked_reading(loops, repeats)).settle()
 
     @staticmethod
-    def _of(source: Any, edge_weight: Tensor | None, num_nodes: int | None) -> Adjacency:
+    def _of(source: Any, edge_weight: Tensor | None, num_nodes: int | None, reading: Reading = AS_USUAL) -> Adjacency:
         """As `of`; what has not been asked for yet is not found."""
         if isinstance(source, (Tensor, np.ndarray)) and getattr(source, "layout", torch.strided) == torch.strided:
-            return Adjacency._read(source, edge_weight, num_nodes, Claims.of(source))
+            return Adjacency._read(source, edge_weight, num_nodes, Claims.of(source), reading)
         if edge_weight is not None:
             raise ValueError(
                 f"edge_weight goes with an edge_index, but the graph is a {type(source).__name__}, "
                 "which holds its own weights"
             )
-        adj = source if isinstance(source, Adjacency) else Adjacency._read(*entries(source), Claims())
+        adj = source if isinstance(source, Adjacency) else Adjacency._read_sparse(source, reading)
+        check_agreement(adj, reading)
         if num_nodes is not None and adj.num_nodes != num_nodes:
             raise ValueError(f"the graph has {adj.num_nodes} nodes, but x has {num_nodes} rows: it needs one per node")
         return adj
@@ -89,6 +97,8 @@ class Adjacency(Travelling):
         edge_weight: Tensor | None = None,
         num_nodes: int | None = None,
         *,
+        loops: str = "add",
+        repeats: str = "one",
         validate: bool = True,
         is_undirected: bool | None = None,
         is_sorted: bool | str | None = None,
@@ -97,33 +107,48 @@ class Adjacency(Travelling):
 
         ``num_nodes`` left out is the largest node named plus one. Gradients reach ``edge_weight``.
 
-        The rest is for those who know their graph, and is believed: a wrong claim gives wrong results. What PyG's
-        `EdgeIndex` says of itself is believed too. Node numbers are always checked.
-
         Args:
-            validate: False leaves weights unchecked, which must be finite.
+            loops: "add" lets A+I add 1 to every self-loop; "remaining", as PyG's layers have it, only where a node has
+                none (of several with weights, the last counts).
+            repeats: "one" makes one edge of those that are named several times without a weight; "sum", as PyG's layers
+                have it, lets it weigh as often as it is named.
+            validate: False leaves weights unchecked, which must be finite. This and the rest is for those who know
+                their graph, and is believed, as what PyG's `EdgeIndex` says of itself: a wrong claim gives wrong
+                results. Node numbers are always checked.
             is_undirected: whether the mirror of each edge is there; None to find out when it matters.
             is_sorted: True where each edge is there once, by source and then target, as PyG's `coalesce` leaves them;
                 ``"col"`` where by target and then source. None and False find out.
         """
-        claims = Claims.of(edge_index, validate, is_undirected, is_sorted)
-        return Adjacency._read(edge_index, edge_weight, num_nodes, claims).settle()
+        claims, reading = Claims.of(edge_index, validate, is_undirected, is_sorted), checked_reading(loops, repeats)
+        return Adjacency._read(edge_index, edge_weight, num_nodes, claims, reading).settle()
 
     @staticmethod
-    def _read(edges: Any, edge_weight: Tensor | None, num_nodes: int | None, claims: Claims) -> Adjacency:
+    def _read(
+        edges: Any, edge_weight: Tensor | None, num_nodes: int | None, claims: Claims, reading: Reading = AS_USUAL
+    ) -> Adjacency:
         """As `from_edge_index`; what has not been asked for yet is not found."""
         edge_index, N = checked_edges(edges, num_nodes)
         with torch.inference_mode(False):  # what is prepared at inference must serve training later
-            pattern, entry = sort_edges(edge_index, N, edge_weight is not None, claims.undirected, claims.order)
-            if edge_weight is None:
-                return Adjacency(pattern, None, facts=Facts(growth=None, decay=1.0))
-            entry = torch.arange(edge_index.size(1), device=edge_index.device) if entry is None else entry
-            return Adjacency(pattern, None, entry_of_edge=entry).reweight(edge_weight, claims.validate)
+            weighted = edge_weight is not None or reading.repeats == "sum"
+            pattern, entry = sort_edges(edge_index, N, weighted, claims.undirected, claims.order)
+            adj = Adjacency(pattern, None, facts=Facts(growth=None, decay=1.0))
+            weight = read_repeated(adj, edge_index, edge_weight, reading)
+            if weight is None:
+                return adj
+            adj._entry_of_edge = torch.arange(len(weight), device=edge_index.device) if entry is None else entry
+            return adj.reweight(weight, claims.validate)
 
     @staticmethod
-    def from_sparse(matrix: Any) -> Adjacency:
+    def from_sparse(matrix: Any, *, loops: str = "add") -> Adjacency:
         """From a torch sparse, SciPy sparse or torch_sparse matrix (N, N), read as A[receiver, sender]."""
-        return Adjacency._read(*entries(matrix), Claims()).settle()
+        return Adjacency._read_sparse(matrix, checked_reading(loops, None)).settle()
+
+    @staticmethod
+    def _read_sparse(matrix: Any, reading: Reading) -> Adjacency:
+        """As `from_sparse`; of a matrix all entries add, those of loops too."""
+        adj = Adjacency._read(*entries(matrix), Claims())
+        adj.loops = reading.filled()["loops"]
+        return adj
 
     def reweight(self, edge_weight: Tensor, validate: bool = True) -> Adjacency:
         """The same edges with other weights, in the order of the ``edge_index`` it was made from.
@@ -133,6 +158,7 @@ class Adjacency(Travelling):
         if self._entry_of_edge is None:
             raise ValueError("this graph was made without edge weights: make it again with edge_weight=…")
         weight = checked_weights(edge_weight, self._entry_of_edge.numel(), validate).to(self.col.device)
+        weight = weight if self._overruled is None else weight.masked_fill(self._overruled, 0)
         with torch.inference_mode(False):
             return self.with_values(sum_weights(weight, self._entry_of_edge, self.num_edges))
 
@@ -150,7 +176,9 @@ class Adjacency(Travelling):
             mirrored = not is_tracked(value) and self.pattern.is_symmetric
             value, mirrored = self.pattern.mirrored(value) if mirrored else (value, False)
             facts = checked_facts(value.detach(), self.row, self.num_nodes)
-        return Adjacency(self.pattern, value, mirrored=mirrored, entry_of_edge=self._entry_of_edge, facts=facts)
+        made = Adjacency(self.pattern, value, mirrored=mirrored, entry_of_edge=self._entry_of_edge, facts=facts)
+        made.loops, made.repeats, made._overruled = self.loops, self.repeats, self._overruled
+        return made
 
     def settle(self) -> Adjacency:
         """This graph, with all found that has to be looked at from the host, which torch.compile cannot do."""
@@ -158,25 +186,6 @@ class Adjacency(Travelling):
         return self
 
     # ------------------------------------------------------------------ looking at it
-
-    @property
-    def num_edges(self) -> int:
-        """Stored entries: an undirected edge counts twice, a self-loop once."""
-        return self.col.numel()
-
-    @property
-    def device(self) -> torch.device:
-        return self.crow.device
-
-    @property
-    def row(self) -> Tensor:
-        """The receiver of each stored entry, (nnz,)."""
-        return self.pattern.row
-
-    @property
-    def is_symmetric(self) -> bool:
-        """Whether A = Aᵀ; not where weights are trained, which moves an entry and not its mirror."""
-        return self._mirrored and self.pattern.is_symmetric
 
     @property
     def is_undirected(self) -> bool:
@@ -198,38 +207,6 @@ class Adjacency(Travelling):
         value = torch.ones_like(self.col) if self.value is None else self.value
         return self.cached("components", lambda: weak_components(CSR(self.crow, self.col, value)))
 
-    def operand(self, dtype: torch.dtype, transposed: bool) -> CSR:
-        """The matrix, or its transpose, in a dtype."""
-        if transposed and not self.is_symmetric:
-            return self.cached(("transposed", dtype), lambda: self._transpose(self.operand(dtype, False)))
-        return self.cached(dtype, lambda: CSR(self.crow, self.col, self._values(dtype)))
-
-    def operands(self, dtype: torch.dtype) -> tuple[CSR, CSR]:
-        """The matrix and its transpose in a dtype, as `spmm` takes them."""
-        a = self.operand(dtype, False)
-        return a, a if self.is_symmetric else self.cached(("transposed", dtype), lambda: self._transpose(a))
-
-    def _transpose(self, a: CSR) -> CSR:
-        crow, col, perm = self.by_column()
-        return CSR(crow, col, a.value.index_select(0, perm))
-
-    def _values(self, dtype: torch.dtype) -> Tensor:
-        if self.value is None and self.left is None and self.right is None:
-            return torch.ones(self.num_edges, dtype=dtype, device=self.device)
-        value = self.value
-        for side, index in ((self.left, self.row), (self.right, self.col)):
-            if side is not None:
-                there = side.index_select(0, index)
-                value = there if value is None else value * there
-        assert value is not None
-        return value.to(dtype)
-
-    def to_dense(self, dtype: torch.dtype | None = None) -> Tensor:
-        """The matrix (N, N), for small graphs and for tests."""
-        a, _ = self.operands(checked_dtype(dtype))
-        dense = a.value.new_zeros(self.num_nodes, self.num_nodes)
-        return dense.index_put((self.row, self.col.long()), a.value)
-
     def detach(self) -> Adjacency:
         """The same graph, with values that no gradient follows."""
         if self.value is None:
@@ -241,31 +218,7 @@ class Adjacency(Travelling):
 
         In A+I a loop counts as 1 more than its own size: one of −1, which I cancels, as 2.
         """
-        if not self.is_signed:
-            return self.detach()
-
-        def make() -> Adjacency:
-            assert self.value is not None
-            value = self.value.detach().abs() if self._magnitude is None else self._magnitude
-            left, right = (None if f is None else f.detach() for f in (self.left, self.right))
-            return Adjacency(self.pattern, value, mirrored=self._mirrored, sides=(left, right))
-
-        return self.cached("absolute", make)
-
-    def cached(self, key: Any, make: Callable[[], T]) -> T:
-        """`make()`, kept under a key for the next time, unless it hangs on a gradient or is being traced."""
-        if (found := self._cache.get(key, self)) is not self:  # one look: another thread may let it go
-            return found
-        if torch.compiler.is_compiling() or self.is_tracked:
-            return make()
-        with torch.inference_mode(False), torch.no_grad():
-            result = make()
-        if not is_transforming():
-            self._cache[key] = result
-            alike = [k for k in list(self._cache) if isinstance(k, tuple) and isinstance(key, tuple) and k[0] == key[0]]
-            for old in alike[:-_KEPT]:
-                self._cache.pop(old, None)
-        return result
+        return self.cached("absolute", lambda: without_signs(self)) if self.is_signed else self.detach()
 
     def __getitem__(self, index: int) -> Adjacency:
         """One of the graphs that this one was joined from, as by `panconv.graph.block_diagonal` or in a PyG `Batch`."""
@@ -287,13 +240,3 @@ class Adjacency(Travelling):
         if name not in BASES:
             raise ValueError(f"base must be one of {', '.join(BASES)}, got {name!r}")
         return self if name == "A" else self.cached(name, lambda: BASES[name](self))
-
-    def row_sums(self) -> Tensor:
-        """What arrives at each node, (N,) float64: the degree, where nothing weighs."""
-        if self.value is None and self.left is None and self.right is None:
-            return (self.crow[1:] - self.crow[:-1]).double()
-        return self.operand(torch.float64, False).row_sums()
-
-    def by_column(self) -> Transposed:
-        """The transposed pattern, of a symmetric graph too: crow, col, and the permutation of the values."""
-        return self.pattern.by_column()

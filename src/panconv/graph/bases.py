@@ -18,23 +18,28 @@ if TYPE_CHECKING:
 
 
 def with_self_loops(adj: Adjacency) -> Adjacency:
-    """A+I, with shapes that do not depend on the data, so that it can be traced."""
-    loops = adj.num_self_loops
+    """A+I, with shapes that do not depend on the data, so that it can be traced.
+
+    A self-loop that is there gets 1 more, or with ``loops="remaining"`` nothing.
+    """
+    loops, adds = adj.num_self_loops, adj.loops == "add"
     pattern, place = _around(adj) if loops == 0 else _upon(adj, loops)
     value = magnitude = None
-    if adj.value is not None or loops:
+    if adj.value is not None or (loops and adds):
         ones = torch.ones(adj.num_edges, device=adj.device) if adj.value is None else adj.value
-        ones = ones.double() if loops else ones  # float32 would round A_ii + 1
-        there = torch.zeros_like(ones) if loops == 0 else (adj.row == adj.col).to(ones.dtype)
+        more: Tensor | float = 0.0
+        if loops and adds:
+            ones, more = ones.double(), (adj.row == adj.col).double()  # float32 would round A_ii + 1
         blank = ones.new_ones(pattern.col.numel())
-        value = blank.scatter(0, place, ones + there)
-        if adj.is_signed:
-            magnitude = blank.scatter(0, place, ones.detach().abs() + there)
+        value = blank.scatter(0, place, ones + more)
+        if adj.is_signed and adds:
+            magnitude = blank.scatter(0, place, ones.detach().abs() + more)
     growth = None if adj._growth is None and loops == 0 else adj.growth + 1
     return type(adj)(
         *(pattern, value),
         mirrored=adj._mirrored,
-        facts=Facts(growth, min(adj.decay, 1.0), adj.is_signed, magnitude=magnitude),
+        # What arrives at a node is never 0 but where a self-loop of weight 0 was left as it is.
+        facts=Facts(growth, min(adj.decay, 1.0), adj.is_signed, adds or adj.is_positive, magnitude),
     )
 
 
@@ -75,7 +80,7 @@ def over_degrees(adj: Adjacency, how: str, name: str) -> Adjacency:
         inverse = inverse_degrees(degree, adj.absolute().row_sums() if adj.is_signed else None, power, name)
     # Its n-th power is D^½ Pⁿ D^−½, or Pⁿ, with P stochastic: row sums neither grow nor vanish, whatever n; but on a
     # directed graph without loops a walk may come to nodes that nothing reaches.
-    decay = 1.0 if name == "A+I" or adj.is_symmetric else adj.decay / max(adj.growth, 1.0)
+    decay = 1.0 if (name == "A+I" and adj.is_positive) or adj.is_symmetric else adj.decay / max(adj.growth, 1.0)
     undirected = adj.is_symmetric if how == "row" else None
     made = type(adj)(
         *(adj.pattern, adj.value),
@@ -83,9 +88,17 @@ def over_degrees(adj: Adjacency, how: str, name: str) -> Adjacency:
         sides=(inverse, inverse if how == "sym" else None),
         facts=Facts(1.0, decay, adj.is_signed, adj.is_positive, adj._magnitude, undirected),
     )
-    if adj.num_nodes and may_look() and (adj.is_signed or (how == "sym" and not adj.is_symmetric)):
+    if adj.num_nodes and may_look(inverse) and (adj.is_signed or (how == "sym" and not adj.is_symmetric)):
         made._growth = float(made.absolute().row_sums().max())  # negative or one-way weights can grow
     return made
+
+
+def without_signs(adj: Adjacency) -> Adjacency:
+    """The matrix of the sizes of what each entry is the sum of."""
+    assert adj.value is not None
+    value = adj.value.detach().abs() if adj._magnitude is None else adj._magnitude
+    left, right = (None if f is None else f.detach() for f in (adj.left, adj.right))
+    return type(adj)(adj.pattern, value, mirrored=adj._mirrored, sides=(left, right))
 
 
 BASES: dict[str, Callable[[Adjacency], Adjacency]] = {

@@ -14,6 +14,7 @@ from panconv.graph.blocks import Blocks
 from panconv.graph.csr import CSR, narrow
 from panconv.graph.degrees import Facts
 from panconv.graph.pattern import Pattern
+from panconv.graph.repeated import Reading
 from panconv.graph.travelling import Travelling
 
 if TYPE_CHECKING:
@@ -91,7 +92,9 @@ class _Joining:
             entry_of_edge=self.edges(graphs, entries),
             facts=self.facts(graphs, pieces),
         )
-        made.pieces = pieces
+        reading = _reading(graphs)
+        made.pieces, made.loops, made.repeats = pieces, reading.filled()["loops"], reading.repeats
+        made._overruled = self.overruled(graphs, pieces)
         for key in graphs[0].prepared_parts() if not made.is_tracked else ():
             parts = [graph._cache[key] for graph in graphs if key in graph._cache]
             if len(parts) == len(graphs):
@@ -165,6 +168,13 @@ class _Joining:
             return None
         return self.shifted(parts, entries, np.array([part.numel() for part in parts]))
 
+    def overruled(self, graphs: Sequence[Adjacency], pieces: Pieces) -> Tensor | None:
+        """The edges that do not count, where there are such."""
+        if all(graph._overruled is None for graph in graphs):
+            return None
+        given = zip((graph._overruled for graph in graphs), pieces.sizes[:, 2].tolist(), strict=True)
+        return torch.cat([torch.zeros(n, dtype=torch.bool, device=self.device) if o is None else o for o, n in given])
+
     def facts(self, graphs: Sequence[Adjacency], pieces: Pieces) -> Facts:
         growth, decay, signed, positive, undirected = pieces.facts[:, :5].T
         magnitude = None
@@ -188,6 +198,20 @@ class _Joining:
         dtype = pattern.crow.dtype
         start = self.once("start", [dtype], lambda: torch.from_numpy(np.unique(self.first)).to(dtype))
         return Blocks(start, int(self.nodes.max()), pattern.longest)
+
+
+def _reading(graphs: Sequence[Adjacency]) -> Reading:
+    """How all of the graphs were read."""
+    words = []
+    for name in Reading._fields:
+        found = {word for graph in graphs if (word := getattr(graph, name)) is not None}
+        if len(found) > 1:
+            raise ValueError(
+                f"graphs must be read alike, got {name}={' and '.join(map(repr, sorted(found)))}: make them with one "
+                f"{name}="
+            )
+        words.append(found.pop() if found else None)
+    return Reading(*words)
 
 
 def _pieces(graphs: Sequence[Adjacency]) -> Pieces:

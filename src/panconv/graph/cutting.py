@@ -63,6 +63,7 @@ class _Cutting:
                 None if undirected is None else bool(undirected),
             ),
         )
+        made.loops, made.repeats, made._overruled = joined.loops, joined.repeats, self.part(joined._overruled, g0, g1)
         for key, kept in joined.prepared_parts().items():
             if isinstance(kept, CSR):
                 self.put(made, key, kept.value, e0, e1)

@@ -27,7 +27,7 @@ def inverse_degrees(degree: Tensor, bulk: Tensor | None, power: float, name: str
         name: of the matrix, in messages.
     """
     zero = (degree if bulk is None else bulk) == 0
-    if bulk is not None and may_look():
+    if bulk is not None and may_look(bulk):
         _check(degree.detach(), bulk, name)
     return inverse(degree, -power, zero)
 

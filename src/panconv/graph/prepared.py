@@ -14,6 +14,7 @@ from torch import Tensor
 from panconv.base.tracing import is_transforming
 from panconv.graph.adjacency import Adjacency
 from panconv.graph.batching import block_diagonal
+from panconv.graph.repeated import AS_USUAL, Reading
 
 T = TypeVar("T")
 
@@ -48,28 +49,25 @@ _sources: dict[int, _Source] = {}
 _batches: dict[tuple[int, ...], tuple[Sequence[weakref.ref[Adjacency]], Adjacency]] = {}  # by the graphs joined
 
 
-def prepared(graph: Any, edge_weight: Tensor | None, num_nodes: int, **options: Hashable) -> Adjacency:
+def prepared(graph: Any, edge_weight: Tensor | None, num_nodes: int, reading: Reading = AS_USUAL) -> Adjacency:
     """What a layer is called with as an `Adjacency`: the one made before, while the very same objects come again.
 
     All layers share what is remembered. It is let go with the edge_index it was made from. What was changed in place is
     noticed, by a tensor's version and, since memory shared with NumPy changes without one, by comparing it with a copy
     on the CPU. Holding an `Adjacency` avoids all of this.
-
-    Args:
-        options: as `Adjacency.of` takes them.
     """
     if isinstance(graph, Adjacency) or torch.compiler.is_compiling():
-        return Adjacency._of(graph, edge_weight, num_nodes, **options)
+        return Adjacency._of(graph, edge_weight, num_nodes, reading)
     if isinstance(graph, (list, tuple)) and graph and all(isinstance(each, Adjacency) for each in graph):
-        return Adjacency._of(_joined(graph), edge_weight, num_nodes, **options)  # as a PyG batch may hold them
+        return Adjacency._of(_joined(graph), edge_weight, num_nodes, reading)  # as a PyG batch may hold them
     source = _recall(_sources, id(graph))
     if source is None or not _same(source.seen, graph):
         # What is compared later is copied before it is read: a change in between then comes to light.
         seen = _Seen.of(graph, _forgetter(id(graph)))
         if seen is None:
-            return Adjacency._of(graph, edge_weight, num_nodes, **options)
+            return Adjacency._of(graph, edge_weight, num_nodes, reading)
         source = _Source(seen, {})
-    adj = _form_of(source, graph, edge_weight, num_nodes, options)
+    adj = _form_of(source, graph, edge_weight, num_nodes, reading)
     _keep(_sources, id(graph), source, _SOURCES)
     return adj
 
@@ -85,24 +83,22 @@ def _joined(graphs: Sequence[Adjacency]) -> Adjacency:
     return joined
 
 
-def _form_of(
-    source: _Source, graph: Any, edge_weight: Tensor | None, num_nodes: int, options: dict[str, Hashable]
-) -> Adjacency:
-    forms, setting = source.forms, (num_nodes, *options.items())
+def _form_of(source: _Source, graph: Any, edge_weight: Tensor | None, num_nodes: int, reading: Reading) -> Adjacency:
+    forms, setting = source.forms, (num_nodes, reading)
     key = (*setting, None if edge_weight is None else id(edge_weight))
     trained = isinstance(edge_weight, Tensor) and edge_weight.requires_grad
     found = None if trained else _recall(forms, key)
     if found is not None and _same(found.seen, edge_weight):
         return found.adj
     if edge_weight is None:
-        seen, adj = None, Adjacency._of(graph, None, num_nodes, **options)
+        seen, adj = None, Adjacency._of(graph, None, num_nodes, reading)
     else:
         seen = None if trained else _Seen.of(edge_weight, _forgetter(id(graph), key))
         pattern = _recall(forms, (*setting, "pattern"))
         if pattern is not None:
             adj = pattern.adj.reweight(edge_weight)  # the same edges: they stay sorted
         else:
-            adj = Adjacency._of(graph, edge_weight, num_nodes, **options)
+            adj = Adjacency._of(graph, edge_weight, num_nodes, reading)
             _keep(forms, (*setting, "pattern"), _Form(None, adj.detach() if adj.is_tracked else adj), _FORMS)
     # Trained weights are taken up anew each time: a second backward must not run into a freed graph.
     if not adj.is_tracked and (seen is not None or edge_weight is None):

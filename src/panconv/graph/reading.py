@@ -24,6 +24,7 @@ from panconv.base.checks import (
     shown,
 )
 
+ONE_WEIGHT = "features of edges become a trained weight by softplus(linear(edge_attr)).squeeze(-1), with Linear(D, 1)"
 _MOST_NODES = math.isqrt(2**63 - 1)  # receiver · N + sender is to fit into int64
 _MANY_NODES, _BYTES_PER_NODE = 10**7, 32  # from where memory is looked at; row pointers both ways, and making them
 
@@ -122,7 +123,7 @@ def checked_edges(edge_index: Any, num_nodes: int | None = None) -> tuple[Tensor
         )
     if edge_index.dtype not in INTEGERS:
         raise TypeError(f"edge_index must hold integers, got {edge_index.dtype}: convert it with .long()")
-    check_values(edge_index, "edge_index")
+    check_values(edge_index, "edge_index", "make an Adjacency of one with values, and move that with .to('meta')")
     numbers = edge_index.long()
     low, high = torch.stack(numbers.aminmax()).tolist() if numbers.numel() else (0, -1)
     if low < 0:
@@ -170,8 +171,10 @@ def checked_weights(edge_weight: Any, num_edges: int, validate: bool = True) -> 
             f"{shown(edge_weight)}"
         )
     if edge_weight.shape != (num_edges,):
+        remedy = "" if edge_weight.dim() != 2 else f": {ONE_WEIGHT}"
+        remedy = ": take edge_weight.squeeze(-1)" if edge_weight.shape == (num_edges, 1) else remedy
         raise ValueError(
-            f"edge_weight must have shape ({num_edges},), a weight per edge, got {tuple(edge_weight.shape)}"
+            f"edge_weight must have shape ({num_edges},), a weight per edge, got {tuple(edge_weight.shape)}{remedy}"
         )
     if edge_weight.layout != torch.strided:
         raise TypeError(f"edge_weight must be dense, got {edge_weight.layout}: convert it with .to_dense()")

@@ -149,7 +149,10 @@ class MET:
 
     def apply(self, x: Tensor) -> Tensor:
         """M @ x under a name that torch.compile can trace."""
-        plan = self._plan(self._checked_operand(x))
+        dtype = self._checked_operand(x)
+        if x.is_meta:  # a shape is all there is, and what it hangs on
+            return x * self.weights().sum().to(x.dtype)
+        plan = self._plan(dtype)
         inside = x.to(plan.dtype)
         y = plan.apply(inside) if not self._parts.transposed else plan.adjoint(inside)
         return y.to(x.dtype)
@@ -159,6 +162,8 @@ class MET:
         dtype = self._checked_operand(x)
         if self._parts.transposed:
             raise ValueError("terms are those of M: take them of M, not of M.T")
+        if x.is_meta:
+            return (x * w.sum().to(dtype) for w in self.weights())
         plan = self._plan(dtype)
         return (term.to(dtype) for term in plan.terms(x.to(plan.dtype)))
 

@@ -9,6 +9,7 @@ from panconv.compute.features import SparseRows
 from panconv.graph import Adjacency
 from panconv.nn.linear import Linear
 from panconv.nn.on_paths import GraphLayer
+from panconv.nn.refusals import check_numbers
 from panconv.spectral import HighTemperature
 
 
@@ -38,6 +39,7 @@ class HighTemperatureConv(GraphLayer):
         self.bias = nn.Parameter(torch.zeros(out_channels)) if bias else None
 
     def convolve(self, x: Tensor | SparseRows, adj: Adjacency) -> Tensor:
+        check_numbers(self, adj)
         return HighTemperature(adj).apply(self.lin(x))
 
     def extra_repr(self) -> str:

@@ -18,6 +18,7 @@ from panconv.met.methods import check_one_trial, check_similar
 from panconv.met.reach import WHOLE, Reach
 from panconv.nn.linear import Linear
 from panconv.nn.on_paths import OnPaths
+from panconv.nn.refusals import check_numbers
 from panconv.spectral import Ritz, ritz
 
 
@@ -49,6 +50,7 @@ class LanczosConv(OnPaths):
         bias: whether to add a trained bias.
         seed: of the start.
         paths: which paths are counted, as in `PANConv`.
+        loops, repeats: how self-loops and repeated edges are read, as in `PANConv`.
 
     Shapes:
         x (N, F) → (N, O), or (N, …, F) → (N, …, O). x may be a torch sparse tensor (N, F).
@@ -72,10 +74,13 @@ class LanczosConv(OnPaths):
         bias: bool = True,
         seed: int = 0,
         paths: str = "walks",
+        *,
+        loops: str | None = None,
+        repeats: str | None = None,
     ) -> None:
         super().__init__()
         check_similar(method)
-        self.specify(L, method, weights, paths)
+        self.specify(L, method, weights, paths, loops=loops, repeats=repeats)
         check_one_trial(self.weights)
         self.steps, self.seed = checked_count(steps, "steps"), checked_seed(seed)
         self.short, self.long = _scales(short, "short"), _scales(long, "long")
@@ -94,6 +99,7 @@ class LanczosConv(OnPaths):
         reset(self.filter)
 
     def convolve(self, x: Tensor | SparseRows, adj: Adjacency) -> Tensor:
+        check_numbers(self, adj)
         M = self.met(adj).similar()[0]
         parts = self.lin(x).unflatten(-1, (-1, self.out_channels)).unbind(-2)  # X W for each scale
         out = torch.zeros_like(parts[0])
@@ -141,7 +147,7 @@ class LanczosConv(OnPaths):
 
     def extra_repr(self) -> str:
         words = f"{self.lin.in_channels}, {self.out_channels}, L={self.L}, method={self.method}, steps={self.steps}"
-        return f"{words}, short={self.short}, long={self.long}"
+        return f"{words}, short={self.short}, long={self.long}{self.reading.words()}"
 
 
 def _scales(powers: Sequence[int], name: str) -> tuple[int, ...]:

@@ -11,10 +11,12 @@ from panconv.base.checks import checked_length
 from panconv.compute.features import SparseRows
 from panconv.graph import Adjacency
 from panconv.graph.prepared import prepared
+from panconv.graph.repeated import AS_USUAL, Reading, checked_reading
 from panconv.met import MET
 from panconv.met.methods import check_compatible, check_paths, checked_memory, checked_method, natural_weights
 from panconv.met.reach import WHOLE, Reach, reach_of
 from panconv.nn.linear import Linear
+from panconv.nn.refusals import check_rows, refuse_words
 from panconv.paths import Walks, family_of, paths_from
 from panconv.weights import weights_from
 
@@ -24,17 +26,41 @@ class GraphLayer(nn.Module):
 
     lin: Linear
     bias: nn.Parameter | None
+    reading: Reading = AS_USUAL  # of self-loops and repeated edges
+    without_met: str = "has none to return"  # why there is no M to return, or nothing
 
     def reset_parameters(self) -> None:
         """A new start."""
         self.lin.reset_parameters()
         zeros(self.bias)
 
-    def forward(self, x: Tensor | SparseRows, edge_index: Any, edge_weight: Tensor | None = None) -> Tensor:
-        """x through the layer, on an ``edge_index``, an `Adjacency`, or anything an `Adjacency` is made from."""
+    def forward(
+        self,
+        x: Tensor | SparseRows,
+        edge_index: Any,
+        edge_weight: Tensor | None = None,
+        *,
+        return_met: bool = False,
+        **others: Any,
+    ) -> Any:
+        """x through the layer, on an ``edge_index``, an `Adjacency`, or anything an `Adjacency` is made from.
+
+        With ``return_met`` it is two, that and the layer's `MET` on the graph, as PyG's PANConv returns its M.
+        """
+        refuse_words(self, others)
+        if return_met and self.without_met:
+            raise ValueError(f"return_met=True asks for M, but {type(self).__name__} {self.without_met}")
         x = self.lin.checked(x)
-        out = self.convolve(x, prepared(edge_index, edge_weight, x.shape[0]))
-        return out if self.bias is None else out + self.bias.to(out.dtype)
+        if self.lin.trials is None:
+            check_rows(tuple(x.shape), edge_index)
+        adj = prepared(edge_index, edge_weight, x.shape[0], self.reading)
+        out = self.convolve(x, adj)
+        out = out if self.bias is None else out + self.bias.to(out.dtype)
+        return (out, self.met(adj)) if return_met else out
+
+    def met(self, adj: Adjacency) -> MET:
+        """The layer's operator M on a graph."""
+        raise NotImplementedError
 
     def convolve(self, x: Tensor | SparseRows, adj: Adjacency) -> Tensor:
         """What the layer makes of features that `lin` takes, without the bias."""
@@ -55,14 +81,25 @@ class OnPaths(GraphLayer):
 
     Attributes:
         L, method, weights, paths, memory: as `PANConv` takes them.
+        reading: its `loops` and `repeats`.
     """
 
     memory: str | None = None
+    without_met = ""
 
     def specify(
-        self, L: int, method: int, weights: object, paths: Any, memory: str | None = None, trials: int | None = None
+        self,
+        L: int,
+        method: int,
+        weights: object,
+        paths: Any,
+        memory: str | None = None,
+        trials: int | None = None,
+        loops: str | None = None,
+        repeats: str | None = None,
     ) -> None:
         """Checks the specification and keeps it; of weights left out the natural kind is taken."""
+        self.reading = checked_reading(loops, repeats)
         family = family_of(paths)
         self.L, self.method, self.paths, self.memory = checked_length(L), checked_method(method), paths, memory
         check_paths(self.method, family)

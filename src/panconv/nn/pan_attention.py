@@ -48,6 +48,7 @@ class PANAttention(OnPaths):
         paths: which paths are counted, as in `PANConv`.
         bias: whether to add a trained bias.
         rank: R, how many products of both ends' features fₙ has; 0 for an fₙ of the receiver alone.
+        loops, repeats: how self-loops and repeated edges are read, as in `PANConv`.
 
     Shapes:
         x (N, F) → (N, O). x may be a torch sparse tensor (N, F).
@@ -58,6 +59,7 @@ class PANAttention(OnPaths):
     torch.Size([3, 8])
     """
 
+    without_met = "weighs lengths by x: see length_weights(x)"
     rank: int = 0  # of layers that were saved whole before there was one
     receiver: nn.Parameter  # (H, O/H, L+1, R): u
     sender: nn.Parameter  # (H, O/H, R): v
@@ -72,6 +74,9 @@ class PANAttention(OnPaths):
         paths: str = "walks",
         bias: bool = True,
         rank: int = 0,
+        *,
+        loops: str | None = None,
+        repeats: str | None = None,
     ) -> None:
         super().__init__()
         self.in_channels = checked_count(in_channels, "in_channels")
@@ -86,7 +91,8 @@ class PANAttention(OnPaths):
             raise ValueError(
                 f"method {method} divides by Z, which the softmax over lengths replaces: use one without (3 … 6, 8, 9)"
             )
-        self.specify(L, method, Fixed(torch.ones(L + 1)), paths)  # all lengths alike: f alone tells them apart
+        alike = Fixed(torch.ones(L + 1, device="cpu"))  # f alone tells the lengths apart
+        self.specify(L, method, alike, paths, loops=loops, repeats=repeats)
         self.lin, width = Linear(in_channels, out_channels), out_channels // heads
         self.att = nn.Parameter(torch.zeros(heads, width, self.L + 1))
         self.length_bias = nn.Parameter(torch.zeros(heads, self.L + 1))
@@ -140,7 +146,7 @@ class PANAttention(OnPaths):
 
     def extra_repr(self) -> str:
         words = f"{self.in_channels}, {self.out_channels}, L={self.L}, method={self.method}, heads={self.heads}"
-        return f"{words}, paths={self.paths!r}" + (f", rank={self.rank}" if self.rank else "")
+        return f"{words}, paths={self.paths!r}{self.reading.words()}" + (f", rank={self.rank}" if self.rank else "")
 
 
 def by_head(lin: Linear, x: Tensor | SparseRows, heads: int) -> Tensor:

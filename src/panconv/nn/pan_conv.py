@@ -45,6 +45,11 @@ class PANConv(OnPaths):
         concat: whether the terms stand side by side before W, a matrix per length, in place of being summed.
         memory: ``"low"`` to compute again in the backward what would otherwise be held for it, as in `MET`; with concat
             it changes nothing.
+        loops: ``"add"``: A+I, and so Â, adds 1 to a self-loop that is there. ``"remaining"``: only a node without one
+            is given one, and of several at a node the last counts, as in PyG's GCNConv. None for what the `Adjacency`
+            was made with, and else ``"add"``.
+        repeats: what an edge without a weight that is named several times is: ``"one"`` edge, or their ``"sum"``, as in
+            PyG. None likewise, and else ``"one"``.
 
     Shapes:
         x (N, F) → (N, O); with trials, x (N, F) or (N, S, F) → (N, S, O). x may be a torch sparse tensor (N, F).
@@ -67,12 +72,15 @@ class PANConv(OnPaths):
         trials: int | None = None,
         concat: bool = False,
         memory: str | None = None,
+        *,
+        loops: str | None = None,
+        repeats: str | None = None,
     ) -> None:
         super().__init__()
         if trials is not None:
             checked_count(trials, "trials")
         self.out_channels, self.trials = checked_count(out_channels, "out_channels"), trials
-        self.specify(L, method, weights, paths, memory, trials)
+        self.specify(L, method, weights, paths, memory, trials, loops, repeats)
         w = self.weights()
         if w.dim() == 2 and w.size(1) != trials:
             raise ValueError(
@@ -115,5 +123,5 @@ class PANConv(OnPaths):
 
     def extra_repr(self) -> str:
         words = f"{self.in_channels}, {self.out_channels}, L={self.L}, method={self.method}, paths={self.paths!r}"
-        words += f", memory={self.memory!r}" if self.memory else ""
+        words += self.reading.words() + (f", memory={self.memory!r}" if self.memory else "")
         return words + (", concat=True" if self.concat else "") + (f", trials={self.trials}" if self.trials else "")

@@ -20,6 +20,7 @@ from panconv.met.plan import sum_of
 from panconv.nn.linear import Linear
 from panconv.nn.on_paths import OnPaths
 from panconv.nn.pan_attention import by_head, checked_heads
+from panconv.nn.refusals import check_numbers
 
 _SLOPE = 0.2  # of the leaky ReLU, as in GAT
 
@@ -44,6 +45,7 @@ class PANEdgeAttention(OnPaths):
         heads: H, each with out_channels / H of the features.
         weights: k(n), as in `PANConv`; None for free ones. They are not divided by their sum.
         bias: whether to add a trained bias.
+        loops, repeats: how self-loops and repeated edges are read, as in `PANConv`.
 
     Shapes:
         x (N, F) → (N, O). x may be a torch sparse tensor (N, F). Edge weights must be at least 0.
@@ -54,6 +56,8 @@ class PANEdgeAttention(OnPaths):
     torch.Size([3, 8])
     """
 
+    without_met = "weighs edges by x: see attention(x, edge_index)"
+
     def __init__(
         self,
         in_channels: int,
@@ -62,11 +66,14 @@ class PANEdgeAttention(OnPaths):
         heads: int = 1,
         weights: object = None,
         bias: bool = True,
+        *,
+        loops: str | None = None,
+        repeats: str | None = None,
     ) -> None:
         super().__init__()
         checked_width(in_channels)
         self.out_channels, self.heads = checked_heads(out_channels, heads)
-        self.specify(L, 8, weights, "walks")  # what it starts from
+        self.specify(L, 8, weights, "walks", loops=loops, repeats=repeats)  # what it starts from
         if self.weights().dim() == 2:
             raise ValueError(
                 f"weights must be (L+1,), a number per length, got shape {tuple(self.weights().shape)}: choose a column"
@@ -103,11 +110,12 @@ class PANEdgeAttention(OnPaths):
         Those that arrive at a node sum to 1.
         """
         x = self.lin.checked(x)
-        adj = prepared(edge_index, edge_weight, x.shape[0])
+        adj = prepared(edge_index, edge_weight, x.shape[0], self.reading)
         return torch.stack([adj.col.long(), adj.row]), self._attention(by_head(self.lin, x, self.heads), adj).value
 
     def _attention(self, xW: Tensor, adj: Adjacency) -> EdgeMatrices:
         """F∘A of each head, in float32 where the features are of half precision."""
+        check_numbers(self, adj)
         checked_operand(xW, adj.num_nodes, adj.device)
         if adj.is_signed:
             assert adj.value is not None
@@ -127,4 +135,4 @@ class PANEdgeAttention(OnPaths):
             yield x
 
     def extra_repr(self) -> str:
-        return f"{self.in_channels}, {self.out_channels}, L={self.L}, heads={self.heads}"
+        return f"{self.in_channels}, {self.out_channels}, L={self.L}, heads={self.heads}{self.reading.words()}"

@@ -15,6 +15,7 @@ from panconv.met.methods import check_one_trial, check_similar
 from panconv.met.reach import WHOLE, Reach
 from panconv.nn.linear import Linear
 from panconv.nn.on_paths import OnPaths
+from panconv.nn.refusals import check_numbers
 from panconv.spectral import Basis, basis
 from panconv.weights import PathWeights, weights_from
 
@@ -49,6 +50,7 @@ class SpectralConv(OnPaths):
         degree: of the polynomial, at least 1.
         bias: whether to add a trained bias.
         paths: which paths are counted, as in `PANConv`.
+        loops, repeats: how self-loops and repeated edges are read, as in `PANConv`.
 
     Shapes:
         x (N, F) → (N, O), or (N, …, F) → (N, …, O). x may be a torch sparse tensor (N, F).
@@ -70,13 +72,16 @@ class SpectralConv(OnPaths):
         degree: int = 3,
         bias: bool = True,
         paths: str = "walks",
+        *,
+        loops: str | None = None,
+        repeats: str | None = None,
     ) -> None:
         super().__init__()
         if not isinstance(filter, str) or filter not in FILTERS:
             raise ValueError(f"filter must be one of {', '.join(FILTERS)}, got {shown(filter)}")
         check_similar(method)
         self.k, L, self.filter = checked_count(k, "k"), checked_length(L), filter
-        self.specify(L, method, _fixed_weights(weights, L), paths)
+        self.specify(L, method, _fixed_weights(weights, L), paths, loops=loops, repeats=repeats)
         check_one_trial(self.weights)
         self.degree = checked_count(degree, "degree")
         self.lin = Linear(in_channels, out_channels)
@@ -93,6 +98,7 @@ class SpectralConv(OnPaths):
                 self.theta[1:] = 0
 
     def convolve(self, x: Tensor | SparseRows, adj: Adjacency) -> Tensor:
+        check_numbers(self, adj)
         states, y = self.basis(adj), self.lin(x)
         wide = torch.float64 if y.dtype == torch.float64 else torch.float32
         g = self.response(states).to(wide)
@@ -118,7 +124,8 @@ class SpectralConv(OnPaths):
 
     def extra_repr(self) -> str:
         words = f"{self.lin.in_channels}, {self.lin.out_channels}, k={self.k}, L={self.L}, method={self.method}"
-        return words + f", filter={self.filter!r}" + (f", degree={self.degree}" if self.filter == "polynomial" else "")
+        words += f", filter={self.filter!r}{self.reading.words()}"
+        return words + (f", degree={self.degree}" if self.filter == "polynomial" else "")
 
 
 def _fixed_weights(weights: object, L: int) -> PathWeights:

@@ -13,6 +13,7 @@ from torch_geometric.data import Data
 from panconv.base.checks import INTEGERS, check_real, check_values, kind_of, shown
 from panconv.compute.features import SparseRows
 from panconv.graph import Adjacency
+from panconv.graph.repeated import Reading
 
 _MASKS = ("train_mask", "val_mask", "test_mask")
 
@@ -44,7 +45,8 @@ def checked_inputs(data: Data, model: Any, device: torch.device) -> Inputs:
     features = SparseRows.of(cast).to(device) if sparse else cast.to(device)
     weight = getattr(data, "edge_weight", None)
     weight = weight.detach() if isinstance(weight, Tensor) else weight
-    adj = Adjacency.of(data.edge_index, weight, N).to(device)
+    reading = getattr(model, "reading", Reading())  # of self-loops and repeated edges, where a model has a say in it
+    adj = Adjacency.of(data.edge_index, weight, N, **reading._asdict()).to(device)
     return Inputs(features, adj, y.to(device).long(), *(_nodes(mask.to(device)) for mask in masks))
 
 

@@ -16,7 +16,9 @@ from panconv.base import random
 from panconv.base.checks import FLOATS, checked_count, checked_length, checked_seeds, checked_trial
 from panconv.compute.features import SparseRows
 from panconv.graph.prepared import prepared
+from panconv.graph.repeated import Reading
 from panconv.nn import Dropout, PANConv, num_hops
+from panconv.nn.refusals import check_rows
 from panconv.training import saving
 from panconv.weights import layer_specs, plain_spec, trial_spec
 
@@ -33,6 +35,7 @@ class PAN(nn.Module):
             kind, or of its own kind by ``{"kind": "layers", "of": [first, second, …]}``.
         dropout: before every layer, while training.
         trials: S, to hold S independent models side by side; scores are then (N, S, classes).
+        loops, repeats: how self-loops and repeated edges are read, as in `PANConv`.
 
     >>> model = PAN(1433, 16, 7)
     >>> [conv.method for conv in model.convs]
@@ -54,6 +57,8 @@ class PAN(nn.Module):
         bias: bool = True,
         trials: int | None = None,
         memory: str | None = None,
+        loops: str | None = None,
+        repeats: str | None = None,
     ) -> None:
         given = {name: value for name, value in locals().items() if name not in ("self", "__class__")}
         super().__init__()
@@ -68,7 +73,7 @@ class PAN(nn.Module):
         self.config: dict[str, Any] = {**given, "weights": spec}
         self.trials, self.decay = trials, "first"
         self.convs = nn.ModuleList(
-            PANConv(a, b, L, method, w, paths, bias, trials, memory=memory)
+            PANConv(a, b, L, method, w, paths, bias, trials, memory=memory, loops=loops, repeats=repeats)
             for (a, b), w in zip(_widths(self.config), per_layer, strict=True)
         )
         self.dropouts = nn.ModuleList(Dropout(dropout) for _ in self.convs)
@@ -90,6 +95,11 @@ class PAN(nn.Module):
         """The hops within which all lies that a node's scores depend on."""
         return num_hops(self)
 
+    @property
+    def reading(self) -> Reading:
+        """Its `loops` and `repeats`."""
+        return self.layers()[0].reading
+
     def materialize(self, in_channels: int) -> None:
         """Fixes the width of the first layer, where it is to come from the features."""
         self.layers()[0].lin.materialize(in_channels)
@@ -105,7 +115,9 @@ class PAN(nn.Module):
 
     def forward(self, x: Tensor | SparseRows, edge_index: Any, edge_weight: Tensor | None = None) -> Tensor:
         x = self.layers()[0].lin.checked(x)
-        adj = prepared(edge_index, edge_weight, x.shape[0])
+        if self.trials is None:
+            check_rows(tuple(x.shape), edge_index)
+        adj = prepared(edge_index, edge_weight, x.shape[0], self.reading)
         for i, (dropout, conv) in enumerate(zip(self.dropouts, self.convs, strict=True)):
             x = conv(dropout(x if i == 0 else x.relu()), adj)  # type: ignore[union-attr]
         assert isinstance(x, Tensor)

@@ -12,6 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 from platform import python_version
 from typing import TYPE_CHECKING, Protocol
 
+import panconv
 from panconv.records.record import Record, Results, Task
 
 if TYPE_CHECKING:
@@ -115,8 +116,8 @@ def alike(records: Iterable[Record], tasks: Sequence[Task]) -> list[Record]:
 @lru_cache(maxsize=1)
 def versions() -> dict[str, str]:
     """What a record says it was made with."""
-    packages = {name: _version(name) for name in ("panconv", "torch", "torch_geometric")}
-    return {**packages, "python": python_version()}
+    packages = {name: _version(name) for name in ("torch", "torch_geometric")}
+    return {"panconv": panconv.__version__, **packages, "python": python_version()}
 
 
 def _version(package: str) -> str:

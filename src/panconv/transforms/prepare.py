@@ -12,6 +12,7 @@ from torch_geometric.transforms import BaseTransform
 
 from panconv.base.checks import checked_dtype, checked_length, kind_of, shown
 from panconv.graph import Adjacency, block_diagonal
+from panconv.graph.repeated import checked_reading
 from panconv.met.methods import METHODS, checked_method
 from panconv.paths import Walks
 
@@ -63,6 +64,7 @@ class PrepareGraph(BaseTransform):  # type: ignore[misc]
         dtype: of the features; None for torch's default.
         L: with it, the walks of methods that divide by their number are counted as well, up to this length.
         edge_weight: the attribute that holds the weights of the edges, read where a graph has it; None for none.
+        loops, repeats: as `Adjacency.from_edge_index` takes them, and the layers.
 
     A plain `Data` becomes a `PreparedData`, whose graphs are joined in a `Batch`; a class of your own is left as it is
     and should derive from that one.
@@ -79,12 +81,15 @@ class PrepareGraph(BaseTransform):  # type: ignore[misc]
         dtype: torch.dtype | None = None,
         L: int | None = None,
         edge_weight: str | None = "edge_weight",
+        loops: str | None = None,
+        repeats: str | None = None,
     ) -> None:
         several = method if isinstance(method, Iterable) and not isinstance(method, str) else (method,)
         self.methods = tuple(checked_method(each) for each in several)
         if not isinstance(name, str) or not name.isidentifier() or name.startswith("_"):
             raise ValueError(f"name must be that of an attribute, such as 'adj', got {shown(name)}")
         self.name, self.edge_weight = name, edge_weight
+        self.reading = checked_reading(loops, repeats)
         self.dtype, self.L = checked_dtype(dtype), None if L is None else checked_length(L)
 
     @torch.no_grad()
@@ -94,7 +99,7 @@ class PrepareGraph(BaseTransform):  # type: ignore[misc]
         if data.edge_index is None:
             raise ValueError("data.edge_index is missing: PrepareGraph reads the graph from it")
         weight = None if self.edge_weight is None else data.get(self.edge_weight)
-        adj = self.prepared(Adjacency.of(data.edge_index, weight, data.num_nodes))
+        adj = self.prepared(Adjacency.of(data.edge_index, weight, data.num_nodes, **self.reading._asdict()))
         if type(data) is Data:
             data = PreparedData.from_dict(data.to_dict())
         data[self.name] = adj
@@ -121,4 +126,6 @@ class PrepareGraph(BaseTransform):  # type: ignore[misc]
 
     def __repr__(self) -> str:
         method = self.methods[0] if len(self.methods) == 1 else self.methods
-        return f"PrepareGraph(method={method}, name={self.name!r}, dtype={self.dtype}, L={self.L})"
+        return (
+            f"PrepareGraph(method={method}, name={self.name!r}, dtype={self.dtype}, L={self.L}{self.reading.words()})"
+        )

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from panconv.base.checks import as_number, checked_flag, checked_length, checked_positive, shown
-from panconv.weights.reading import as_numbers, as_weights
+from panconv.weights.reading import as_numbers, as_weights, placed
 
 LOG_2 = math.log(2)
 MOST = 600.0  # the largest logarithm of a quotient of weights that is taken: what is larger belongs to no path
@@ -120,7 +120,7 @@ class Free(PathWeights):
         start = as_weights(k, "k")
         self.L = start.size(0) - 1
         self._start = start
-        self.k = nn.Parameter(_flip(start).clone())
+        self.k = nn.Parameter(placed(_flip(start)))
 
     def forward(self) -> Tensor:
         return _flip(self.k)
@@ -141,12 +141,14 @@ class Fixed(PathWeights):
     """
 
     k: Tensor
+    _start: Tensor | None = None  # of those pickled before there was one
 
     def __init__(self, k: Tensor | Sequence[float]) -> None:
         super().__init__()
         start = as_weights(k, "k")
         self.L = start.size(0) - 1
-        self.register_buffer("k", _flip(start).contiguous())
+        self._start = start
+        self.register_buffer("k", placed(_flip(start).contiguous()))
         self.positive = bool((start >= 0).all())
 
     def forward(self) -> Tensor:
@@ -155,9 +157,15 @@ class Fixed(PathWeights):
     def spec(self) -> dict[str, Any]:
         return {"kind": "fixed", "k": self().tolist()}
 
+    def reset_parameters(self) -> None:
+        """The numbers given, or loaded, where memory of a meta tensor was taken up without any."""
+        if self._start is not None:
+            self.k.copy_(_flip(self._start))
+
     def _load_from_state_dict(self, *args: Any) -> None:
         super()._load_from_state_dict(*args)
-        self.positive = bool((self.k >= 0).all())
+        if not self.k.is_meta:
+            self._start, self.positive = _flip(self.k).clone(), bool((self.k >= 0).all())
 
 
 class Boltzmann(Exponential, PathWeights):
@@ -176,7 +184,7 @@ class Boltzmann(Exponential, PathWeights):
         self.L = start.size(0) - 1
         self.temperature = checked_positive(temperature, "temperature")
         self._start = start
-        self.energies = nn.Parameter(_flip(start).clone())
+        self.energies = nn.Parameter(placed(_flip(start)))
 
     def forward(self) -> Tensor:
         return self.exact().to(self.energies.dtype)
@@ -227,9 +235,9 @@ class PowerLaw(Exponential, PathWeights):
         self.L, self.alpha, self.trained = checked_length(L), power, checked_flag(trained, "trained")
         self._start = start
         if trained:
-            self.log_temperature = nn.Parameter(start.clone())
+            self.log_temperature = nn.Parameter(placed(start))
         else:
-            self.register_buffer("log_temperature", start.clone())
+            self.register_buffer("log_temperature", placed(start))
 
     @property
     def temperature(self) -> Tensor:

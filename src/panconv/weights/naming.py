@@ -25,9 +25,9 @@ def weights_from(spec: object, L: int, trials: int | None = None) -> PathWeights
     """
     shape = (L + 1,) if trials is None else (L + 1, trials)
     named: dict[str, Callable[[], PathWeights]] = {
-        "free": lambda: Free(torch.full(shape, 1 / (L + 1))),
-        "boltzmann": lambda: Boltzmann(torch.zeros(shape)),
-        "power-law": lambda: PowerLaw(L, temperature=torch.ones(shape[1:])),
+        "free": lambda: Free(torch.full(shape, 1 / (L + 1), device="cpu")),
+        "boltzmann": lambda: Boltzmann(torch.zeros(shape, device="cpu")),
+        "power-law": lambda: PowerLaw(L, temperature=torch.ones(shape[1:], device="cpu")),
     }
     if isinstance(spec, dict):
         weights = _from_dict(dict(spec), L, trials)
