@@ -7,6 +7,7 @@ from torch import Tensor, nn
 
 from panconv.compute.features import SparseRows
 from panconv.graph import Adjacency
+from panconv.nn.explainable import WHOLE_GRAPH
 from panconv.nn.linear import Linear
 from panconv.nn.on_paths import GraphLayer
 from panconv.spectral import HighTemperature
@@ -31,6 +32,8 @@ class HighTemperatureConv(GraphLayer):
     >>> conv(torch.randn(3, 16), torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])).shape
     torch.Size([3, 7])
     """
+
+    explains_edges, hops = False, WHOLE_GRAPH  # as PyG's explainers see it
 
     def __init__(self, in_channels: int, out_channels: int, bias: bool = True) -> None:
         super().__init__()

@@ -15,6 +15,7 @@ from panconv.compute.features import SparseRows
 from panconv.graph import Adjacency
 from panconv.met import MET
 from panconv.met.methods import check_one_trial, check_similar
+from panconv.nn.explainable import WHOLE_GRAPH
 from panconv.nn.linear import Linear
 from panconv.nn.on_paths import OnPaths
 from panconv.spectral import Ritz, ritz
@@ -56,6 +57,8 @@ class LanczosConv(OnPaths):
     >>> conv(torch.randn(3, 16), torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])).shape
     torch.Size([3, 7])
     """
+
+    explains_edges, hops = False, WHOLE_GRAPH  # as PyG's explainers see it
 
     def __init__(
         self,

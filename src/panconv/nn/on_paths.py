@@ -10,15 +10,18 @@ from torch_geometric.nn.inits import zeros
 from panconv.base.checks import checked_length
 from panconv.compute.features import SparseRows
 from panconv.graph import Adjacency
+from panconv.graph.masked import MaskedGraph
 from panconv.graph.prepared import PreparedGraph
 from panconv.met import MET
 from panconv.met.methods import check_compatible, check_paths, checked_memory, checked_method, natural_weights
+from panconv.nn.explainable import Explainable
 from panconv.nn.linear import Linear
 from panconv.paths import family_of, paths_from
+from panconv.paths.masked import covered
 from panconv.weights import weights_from
 
 
-class GraphLayer(nn.Module):
+class GraphLayer(Explainable):
     """Base of the layers: they take checked features on a prepared graph, and may have a bias."""
 
     lin: Linear
@@ -36,7 +39,8 @@ class GraphLayer(nn.Module):
     def forward(self, x: Tensor | SparseRows, edge_index: Any, edge_weight: Tensor | None = None) -> Tensor:
         """x through the layer, on an ``edge_index``, an `Adjacency`, or anything an `Adjacency` is made from."""
         x = self.lin.checked(x)
-        out = self.convolve(x, self._prepared(edge_index, edge_weight, x.shape[0]))
+        adj = self._prepared(edge_index, edge_weight, x.shape[0])
+        out = self.convolve(x, self.shown(adj, edge_index, edge_weight))
         return out if self.bias is None else out + self.bias.to(out.dtype)
 
     def convolve(self, x: Tensor | SparseRows, adj: Adjacency) -> Tensor:
@@ -72,4 +76,12 @@ class OnPaths(GraphLayer):
 
     def met(self, adj: Adjacency) -> MET:
         """The layer's operator M on a graph."""
-        return MET(paths_from(self.paths)(adj, self.L), self.weights, self.method, self.memory)
+        paths = paths_from(self.paths)(adj, self.L)
+        if isinstance(adj, MaskedGraph):
+            paths = covered(paths, adj)
+        return MET(paths, self.weights, self.method, self.memory)
+
+    @property
+    def hops(self) -> int:
+        """L: what divides, D_n and Z, may know more of the graph, but no features and no mask pass through it."""
+        return self.L

@@ -12,6 +12,7 @@ from panconv.base.checks import checked_count, checked_length, shown
 from panconv.compute.features import SparseRows
 from panconv.graph import Adjacency
 from panconv.met.methods import check_one_trial, check_similar
+from panconv.nn.explainable import WHOLE_GRAPH
 from panconv.nn.linear import Linear
 from panconv.nn.on_paths import OnPaths
 from panconv.spectral import Basis, basis
@@ -56,6 +57,8 @@ class SpectralConv(OnPaths):
     >>> conv(torch.randn(3, 16), torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])).shape
     torch.Size([3, 7])
     """
+
+    explains_edges, hops = False, WHOLE_GRAPH  # as PyG's explainers see it
 
     def __init__(
         self,

@@ -17,6 +17,7 @@ from panconv.base.checks import FLOATS, checked_count, checked_length, checked_s
 from panconv.compute.features import SparseRows
 from panconv.graph.prepared import PreparedGraph
 from panconv.nn import Dropout, PANConv
+from panconv.nn.explainable import is_explained
 from panconv.training import saving
 from panconv.weights import layer_specs, plain_spec, trial_spec
 
@@ -101,9 +102,11 @@ class PAN(nn.Module):
 
     def forward(self, x: Tensor | SparseRows, edge_index: Any, edge_weight: Tensor | None = None) -> Tensor:
         x = self.layers()[0].lin.checked(x)
-        adj = self._prepared(edge_index, edge_weight, x.shape[0])
+        graph: tuple[Any, ...] = (edge_index, edge_weight)  # an explainer masks the edges in the order they came
+        if not is_explained(self.convs):
+            graph = (self._prepared(edge_index, edge_weight, x.shape[0]),)
         for i, (dropout, conv) in enumerate(zip(self.dropouts, self.convs, strict=True)):
-            x = conv(dropout(x if i == 0 else x.relu()), adj)  # type: ignore[union-attr]
+            x = conv(dropout(x if i == 0 else x.relu()), *graph)  # type: ignore[union-attr]
         assert isinstance(x, Tensor)
         return x
 
