@@ -19,6 +19,11 @@ from panconv.nn import HighTemperatureConv, LanczosConv, PANAttention, PANEdgeAt
 from panconv.testing import close
 
 EDGES = TRIANGLE_AND_TAIL
+# What Captum and PyG say of their own tensors.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:Input Tensor .* did not already require gradients"),
+    pytest.mark.filterwarnings("ignore:Converting a tensor with requires_grad"),
+]
 NODE = {"mode": "multiclass_classification", "task_level": "node", "return_type": "raw"}
 
 
@@ -40,8 +45,8 @@ def masked_matrix(graph, mask):
 def masked_met(graph, mask, w, method):
     """M on a masked base, between degrees, D_n and Z of the base itself."""
     rule, A, N = METHODS[method], graph.dense(), graph.num_nodes
-    I, covered = torch.eye(N, dtype=torch.float64), masked_matrix(graph, mask)
-    loops = I if rule.base in ("A+I", "Â") else 0 * I
+    eye, covered = torch.eye(N, dtype=torch.float64), masked_matrix(graph, mask)
+    loops = eye if rule.base in ("A+I", "Â") else 0 * eye
     true = dense_base(A, rule.base)
     bare, bare_masked = A + loops, covered + loops
     # The scaling of the base, entry by entry: what it makes of A or A+I.
@@ -70,7 +75,7 @@ def masked_met(graph, mask, w, method):
     return M
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(graphs(min_nodes=1), st.integers(0, 2**31), st.integers(0, 4))
 def test_a_mask_multiplies_the_entries_of_the_base_and_nothing_else(graph, seed, L):
     g = torch.Generator().manual_seed(seed)
@@ -91,7 +96,7 @@ def test_a_mask_multiplies_the_entries_of_the_base_and_nothing_else(graph, seed,
 def test_gradients_reach_the_mask(method):
     repeated = torch.cat([EDGES, EDGES[:, :2], torch.tensor([[1], [1]])], 1)
     for weight in (None, torch.rand(repeated.size(1), dtype=torch.float64) + 0.5):
-        conv, x = PANConv(3, 2, L=3, method=method).double(), torch.randn(4, 3, dtype=torch.float64)
+        conv, x = PANConv(3, 1, L=2, method=method).double(), torch.randn(4, 3, dtype=torch.float64)
 
         def masked(mask, conv=conv, x=x, weight=weight):
             return mask_of(conv, mask, repeated)(x, repeated, weight)
@@ -118,28 +123,24 @@ def test_a_mask_of_ones_changes_nothing_and_clearing_it_leaves_nothing(make):
 
 
 def test_a_mask_of_zeros_leaves_length_0_and_the_loops_that_are_added():
-    x, no_edges = torch.randn(4, 3), torch.zeros(8)
+    x, no_edges = torch.randn(4, 3, dtype=torch.float64), torch.zeros(8)
     for method, rule in METHODS.items():
-        conv = PANConv(3, 2, L=2, method=method, weights=[1.0, 1.0, 1.0], bias=False)
+        conv = PANConv(3, 2, L=2, method=method, weights=[1.0, 1.0, 1.0], bias=False).double()
         y, xW = mask_of(conv, no_edges)(x, EDGES), x @ conv.lin.weight
-        adj = Adjacency.from_edge_index(EDGES)
-        own = torch.ones(4, 1)  # of length 0, and the diagonal of the base taken n times
-        if rule.base in ("A+I", "Â"):
-            loop = adj.base(rule.base).to_dense().diagonal()
-            D = torch.stack([torch.linalg.matrix_power(adj.base(rule.base).to_dense(), n).sum(1) for n in range(3)])
-            own = sum(loop**n / (D[n] if rule.per_length else 1) for n in range(3)).unsqueeze(1)
-        if rule.per_length != "row" and rule.overall:
-            own = own / conv.met(adj).partition.float().unsqueeze(1)
-        close(y, own * xW)
+        base = Adjacency.from_edge_index(EDGES).base(rule.base).to_dense(torch.float64)
+        loop = base.diagonal() if rule.base in ("A+I", "Â") else torch.zeros(4, dtype=torch.float64)
+        D = [torch.linalg.matrix_power(base, n).sum(1) for n in range(3)]
+        own = sum(loop**n / (D[n] if rule.per_length else 1) for n in range(3))
+        close(y, (own / sum(D) if rule.overall else own).unsqueeze(1) * xW)
 
 
 def test_edge_attention_is_masked_behind_its_softmax():
-    layer, x = PANEdgeAttention(3, 2, L=1, weights=[0.0, 1.0], bias=False), torch.randn(4, 3)
+    layer, x = PANEdgeAttention(3, 2, L=1, weights=[0.0, 1.0], bias=False).double(), torch.randn(4, 3).double()
     torch.nn.init.normal_(layer.att_sender)
     edges, share = layer.attention(x, EDGES)
-    mask = torch.rand(8)
-    dense = torch.zeros(4, 4).index_put((edges[1], edges[0]), share[:, 0].detach())
-    of_edges = torch.zeros(4, 4).index_put((EDGES[1], EDGES[0]), mask)
+    mask, nothing = torch.rand(8).double(), torch.zeros(4, 4).double()
+    dense = nothing.index_put((edges[1], edges[0]), share[:, 0].detach())
+    of_edges = nothing.index_put((EDGES[1], EDGES[0]), mask)
     close(mask_of(layer, mask)(x, EDGES), (dense * of_edges) @ x @ layer.lin.weight)
 
 
@@ -219,22 +220,21 @@ def test_layers_are_copied_and_pickled_with_a_mask_and_without():
 
 @pytest.fixture(scope="module")
 def planted():
-    """Pairs of nodes: a node's class is the feature of the one two hops up its own chain; all else is noise.
+    """A model of chains c → b → a in which the class of a is the sign of a feature of c, two hops up.
 
-    Chains c → b → a, and random edges between the heads c, which reach no a in two steps.
+    Each a hears a second neighbour too, whose features are noise. The edges stand by kind: n of b → a, n of c → b, and
+    n of the noise.
     """
-    g, n = torch.Generator().manual_seed(0), 40
-    a, b, c = torch.arange(n), torch.arange(n, 2 * n), torch.arange(2 * n, 3 * n)
-    side = torch.arange(3 * n, 4 * n)  # a second neighbour of each a, whose features say nothing
-    edge_index = torch.cat([torch.stack([b, a]), torch.stack([c, b]), torch.stack([side, a])], 1)
-    x = torch.randn(4 * n, 4, generator=g)
-    y = torch.zeros(4 * n, dtype=torch.long)
-    y[a] = (x[c, 0] > 0).long()
-    x[c, 0] *= 3
     torch.manual_seed(0)
+    n = 60
+    a, b, c, noise = torch.arange(4 * n).view(4, n)
+    edge_index = torch.cat([torch.stack([b, a]), torch.stack([c, b]), torch.stack([noise, a])], 1)
+    x, y = 0.5 * torch.randn(4 * n, 4), torch.randint(2, (4 * n,))
+    x[:, 0] = 0
+    x[c, 0] = 4.0 * y[a] - 2
     model = torch.nn.ModuleDict({"conv": PANConv(4, 8, L=2, method=3, concat=True), "lin": torch.nn.Linear(8, 2)})
     model.forward = lambda x, edge_index: model["lin"](model["conv"](x, edge_index).relu())
-    optimizer = torch.optim.Adam(model.parameters(), lr=0.05)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.05, weight_decay=1e-3)
     for _ in range(60):
         optimizer.zero_grad()
         torch.nn.functional.cross_entropy(model(x, edge_index)[:n], y[:n]).backward()
@@ -251,35 +251,33 @@ def explained(model, algorithm, **how):
 def test_gnn_explainer_finds_the_planted_edges(planted):
     model, x, edge_index, _, n = planted
     torch.manual_seed(0)
-    found = []
-    for node in range(8):
-        mask = explained(model, GNNExplainer(epochs=60, lr=0.1))(x, edge_index, index=node).edge_mask
+    for node in range(3):
+        mask = explained(model, GNNExplainer(epochs=50, lr=0.1, edge_size=0.1, edge_ent=0.0))(x, edge_index, index=node).edge_mask
         assert set(mask.nonzero().flatten().tolist()) <= {node, n + node, 2 * n + node}
-        found.append([mask[node] > mask[2 * n + node], mask[n + node] > mask[2 * n + node]])
-    assert torch.tensor(found).float().mean() > 0.8
+        assert min(mask[node], mask[n + node]) > mask[2 * n + node] + 0.2
     assert not any(m.explain for m in model.modules() if isinstance(m, MessagePassing))
 
 
 def test_pg_explainer_finds_the_planted_edges(planted):
     model, x, edge_index, y, n = planted
     torch.manual_seed(0)
-    algorithm = PGExplainer(epochs=10, lr=0.01)
+    algorithm = PGExplainer(epochs=10, lr=0.01, edge_size=0.3, edge_ent=0.0)
     explainer = explained(model, algorithm, explanation_type="phenomenon")
     for epoch in range(10):
         for node in range(8):
             algorithm.train(epoch, model, x, edge_index, target=y, index=torch.tensor([node]))
-    masks = torch.stack([explainer(x, edge_index, target=y, index=node).edge_mask for node in range(8)])
-    nodes = torch.arange(8)
-    assert (masks[nodes, nodes] > masks[nodes, 2 * n + nodes]).float().mean() > 0.7
+    for node in range(8, 12):  # it has not seen them
+        mask = explainer(x, edge_index, target=y, index=node).edge_mask
+        assert mask[n + node] > 1.5 * mask[2 * n + node]  # the end with the sign of it, rather than noise
 
 
 def test_integrated_gradients_add_up(planted):
     model, x, edge_index, _, n = planted
-    explainer = explained(model, CaptumExplainer("IntegratedGradients", n_steps=100))
+    explainer = explained(model, CaptumExplainer("IntegratedGradients", n_steps=30))
     scores = model(x, edge_index)
     nothing = mask_of(model, torch.zeros(edge_index.size(1)), edge_index)(x, edge_index)
     clear_masks(model)
-    for node in range(3):
+    for node in range(2):
         mask, of = explainer(x, edge_index, index=node).edge_mask, scores[node].argmax()
         torch.testing.assert_close(mask.sum(), scores[node, of] - nothing[node, of], rtol=0.03, atol=0.03)
         assert mask.abs().argmax() in (node, n + node)
