@@ -106,6 +106,17 @@ def test_gradients_reach_the_mask(method):
         torch.autograd.gradcheck(masked, torch.zeros_like(mask).requires_grad_())
 
 
+@pytest.mark.parametrize("method", [3, 6, 8, 9])
+def test_one_number_on_all_edges_is_a_factor_per_step_however_many(method):
+    L, x, weight = 200, torch.randn(4, 3, dtype=torch.float64), torch.full((8,), 1e3, dtype=torch.float64)
+    conv = PANConv(3, 2, L=L, method=method, weights=[1.0] * (L + 1)).double()
+    fewer = PANConv(3, 2, L=L, method=method, weights=[0.9**n for n in range(L + 1)]).double()
+    fewer.lin.load_state_dict(conv.lin.state_dict())
+    mask = torch.full((8,), 0.9, dtype=torch.float64)
+    for each in (mask, mask.requires_grad_()):
+        torch.testing.assert_close(mask_of(conv, each)(x, EDGES, weight), fewer(x, EDGES, weight))
+
+
 LAYERS = [lambda: PANConv(3, 2, L=2), lambda: PANAttention(3, 2, L=2, rank=1), lambda: PANEdgeAttention(3, 2, L=2)]
 
 
@@ -252,7 +263,9 @@ def test_gnn_explainer_finds_the_planted_edges(planted):
     model, x, edge_index, _, n = planted
     torch.manual_seed(0)
     for node in range(3):
-        mask = explained(model, GNNExplainer(epochs=50, lr=0.1, edge_size=0.1, edge_ent=0.0))(x, edge_index, index=node).edge_mask
+        mask = explained(model, GNNExplainer(epochs=50, lr=0.1, edge_size=0.1, edge_ent=0.0))(
+            x, edge_index, index=node
+        ).edge_mask
         assert set(mask.nonzero().flatten().tolist()) <= {node, n + node, 2 * n + node}
         assert min(mask[node], mask[n + node]) > mask[2 * n + node] + 0.2
     assert not any(m.explain for m in model.modules() if isinstance(m, MessagePassing))
