@@ -81,3 +81,8 @@ def test_cutoff():
     factors = runpy.run_path(str(EXAMPLES / "cutoff.py"))["main"](("citeseer",), long=200)
     assert min(factors) >= 1 - 1e-9
     assert max(factors) < 100
+
+
+def test_explain(capsys):
+    assert runpy.run_path(str(EXAMPLES / "explain.py"))["main"](explained=2) > 0.7
+    assert "of 5 edges within two steps" in capsys.readouterr().out
