@@ -135,7 +135,7 @@ def test_what_has_no_meaning_says_why():
     with pytest.raises(ValueError, match="L must be 1 between two kinds of nodes, got 2: a path cannot go on"):
         PANConv(3, 2).double()(X, EDGES)
     with pytest.raises(ValueError, match="L must be 1 between two kinds of nodes, got 2"):
-        PANConv((3, 3), 2).double()(X, EDGES)
+        PANConv((3, 3), 2)
     conv = PANConv(3, 2, L=1).double()
     with pytest.raises(ValueError, match="x_dst is None, so that nobody says how many"):
         conv((X[0], None), EDGES)

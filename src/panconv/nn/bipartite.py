@@ -58,7 +58,7 @@ def between(conv: PANConv, x: Any, edge_index: Any, edge_weight: Tensor | None) 
     return conv._weigh_then_sum(conv.met(joint), xW)[sizes[0] :]
 
 
-def checked_kinds(in_channels: Any) -> tuple[Any, Any]:
+def checked_kinds(in_channels: Any, L: int) -> tuple[Any, Any]:
     """The widths of senders and receivers: in_channels itself, where it is no pair of them."""
     if not isinstance(in_channels, (tuple, list)):
         return in_channels, None
@@ -66,6 +66,7 @@ def checked_kinds(in_channels: Any) -> tuple[Any, Any]:
         raise ValueError(
             f"in_channels must be a number, or a pair of them for senders and receivers, got {in_channels!r}"
         )
+    _check_steps(L)
     return in_channels[0], in_channels[1]
 
 
@@ -89,14 +90,18 @@ def _checked_pair(conv: PANConv, x: Any) -> tuple[Features, Features]:
 
 def _check_layer(conv: PANConv) -> None:
     """Refuses what has no meaning between two kinds of nodes."""
-    if conv.L > 1:
-        raise ValueError(
-            f"L must be 1 between two kinds of nodes, got {conv.L}: a path cannot go on from a receiver, which is no "
-            "sender here; use L=1, and as many layers, back and forth, as steps are wanted"
-        )
+    _check_steps(conv.L)
     if conv.paths != "walks":
         raise ValueError(
             f"paths must be 'walks' between two kinds of nodes, got {conv.paths!r}: at L = 1 every path is a step"
+        )
+
+
+def _check_steps(L: int) -> None:
+    if L > 1:
+        raise ValueError(
+            f"L must be 1 between two kinds of nodes, got {L}: a path cannot go on from a receiver, which is no sender "
+            "here; use L=1, and as many layers, back and forth, as steps are wanted"
         )
 
 

@@ -86,7 +86,8 @@ class PANConv(OnPaths):
         if concat and not family_of(paths).counts_steps:
             raise ValueError("concat=True has a matrix per number of steps, which effective lengths do not tell apart")
         self.concat = checked_flag(concat, "concat")
-        width, (of_senders, of_receivers) = out_channels * (self.L + 1 if concat else 1), checked_kinds(in_channels)
+        of_senders, of_receivers = checked_kinds(in_channels, self.L)
+        width = out_channels * (self.L + 1 if concat else 1)
         self.lin = Linear(of_senders, width, trials)
         if of_receivers is not None:
             self.two_kinds, self.lin_receiver = True, Linear(of_receivers, width, trials)
