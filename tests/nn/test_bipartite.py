@@ -153,6 +153,11 @@ def test_what_has_no_meaning_says_why():
         PANConv((3, 3, 3), 2)
     with pytest.raises(ValueError, match=r"must be a pair \(x_src, x_dst\)"):
         conv((*X, X[0]), EDGES)
+    for wrong in ((X[0], X[1].tolist()), (X[0].tolist(), X[1]), list(X)):
+        with pytest.raises(TypeError, match=r"x must be a tensor \(N, 3\), got list"):
+            conv(wrong, EDGES)
+    with pytest.raises(ValueError, match=r"x must be \(N, 3\), a row per node, got shape \(4,\)"):
+        conv((X[0], X[1][:, 0]), EDGES)
     with pytest.raises(TypeError, match="x must be a tensor"):
         PANAttention(3, 2, L=1).double()(X, EDGES)
 

@@ -71,7 +71,7 @@ def checked_kinds(in_channels: Any, L: int) -> tuple[Any, Any]:
 
 
 def _checked_pair(conv: PANConv, x: Any) -> tuple[Features, Features]:
-    pair = x if isinstance(x, (tuple, list)) else (x, x)
+    pair = x if isinstance(x, tuple) else (x, x)
     if len(pair) != 2:
         raise ValueError(f"x must be a pair (x_src, x_dst) for two kinds of nodes, got {len(pair)} of them")
     if pair[1] is None:
@@ -79,11 +79,11 @@ def _checked_pair(conv: PANConv, x: Any) -> tuple[Features, Features]:
             "x_dst is None, so that nobody says how many receivers there are: give x_src.new_zeros(receivers, F), "
             "which leaves length 0 out"
         )
-    shapes = [getattr(each, "shape", (0,)) for each in pair]
-    if not conv.two_kinds and shapes[0][-1:] != shapes[1][-1:]:
+    widths = tuple(each.shape[-1] for each in pair if isinstance(each, (Tensor, SparseRows)) and len(each.shape) > 1)
+    if not conv.two_kinds and len(set(widths)) == 2:
         raise ValueError(
-            f"x_src and x_dst have {shapes[0][-1]} and {shapes[1][-1]} columns, but the layer has one matrix for both: "
-            f"give PANConv in_channels=({shapes[0][-1]}, {shapes[1][-1]})"
+            f"x_src and x_dst have {widths[0]} and {widths[1]} columns, but the layer has one matrix for both: give "
+            f"PANConv in_channels={widths}"
         )
     return conv.lin.checked(pair[0]), conv.lin_of_receivers.checked(pair[1])
 

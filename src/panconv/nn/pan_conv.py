@@ -108,9 +108,9 @@ class PANConv(OnPaths):
         self.lin_of_receivers.reset_parameters()
 
     def forward(self, x: Any, edge_index: Any, edge_weight: Tensor | None = None) -> Tensor:
-        if isinstance(x, (tuple, list)) and len(x) == 2 and x[0] is x[1] and not self.two_kinds:
+        if isinstance(x, tuple) and len(x) == 2 and x[0] is x[1] and not self.two_kinds:
             x = x[0]  # one kind of nodes, named twice
-        if not self.two_kinds and not isinstance(x, (tuple, list)):
+        if not self.two_kinds and not isinstance(x, tuple):
             return super().forward(x, edge_index, edge_weight)
         out = between(self, x, edge_index, edge_weight)
         return out if self.bias is None else out + self.bias.to(out.dtype)
