@@ -88,3 +88,8 @@ def test_mini_batches(capsys):
     assert accuracy > 0.7
     assert apart < 1e-5
     assert "a node looks 4 hops far, 3 where" in capsys.readouterr().out
+
+
+def test_explain(capsys):
+    assert runpy.run_path(str(EXAMPLES / "explain.py"))["main"](explained=2) > 0.7
+    assert "of 5 edges within two steps" in capsys.readouterr().out

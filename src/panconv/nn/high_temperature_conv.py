@@ -33,6 +33,8 @@ class HighTemperatureConv(GraphLayer):
     torch.Size([3, 7])
     """
 
+    explains_edges = False
+
     def __init__(self, in_channels: int, out_channels: int, bias: bool = True) -> None:
         super().__init__()
         self.lin = Linear(in_channels, out_channels)

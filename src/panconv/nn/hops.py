@@ -10,6 +10,7 @@ from torch_geometric.nn import ChebConv, MessagePassing
 
 from panconv.base.checks import kind_of
 from panconv.met.reach import Reach
+from panconv.nn.explainable import Hop
 from panconv.nn.on_paths import GraphLayer
 from panconv.nn.stacked import Stacked
 
@@ -50,7 +51,7 @@ def layers_of(module: nn.Module) -> Iterator[GraphLayer | MessagePassing]:
     if not isinstance(module, nn.Module):
         raise TypeError(f"model must be a torch.nn.Module, got {kind_of(module)}")
     for each in module.modules():
-        if isinstance(each, (GraphLayer, MessagePassing)):
+        if isinstance(each, (GraphLayer, MessagePassing)) and not isinstance(each, Hop):
             yield each
         elif isinstance(each, Stacked):
             yield from layers_of(each.one)

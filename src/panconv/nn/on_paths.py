@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from torch import Tensor, nn
@@ -10,18 +11,21 @@ from torch_geometric.nn.inits import zeros
 from panconv.base.checks import checked_length
 from panconv.compute.features import SparseRows
 from panconv.graph import Adjacency
+from panconv.graph.masked import MaskedGraph
 from panconv.graph.prepared import prepared
 from panconv.graph.repeated import AS_USUAL, Reading, checked_reading
 from panconv.met import MET
 from panconv.met.methods import check_compatible, check_paths, checked_memory, checked_method, natural_weights
 from panconv.met.reach import WHOLE, Reach, reach_of
+from panconv.nn.explainable import WHOLE_GRAPH, Explainable
 from panconv.nn.linear import Linear
 from panconv.nn.refusals import check_rows, refuse_words
 from panconv.paths import Walks, family_of, paths_from
+from panconv.paths.masked import covered
 from panconv.weights import weights_from
 
 
-class GraphLayer(nn.Module):
+class GraphLayer(Explainable):
     """Base of the layers: they take checked features on a prepared graph, and may have a bias."""
 
     lin: Linear
@@ -54,6 +58,7 @@ class GraphLayer(nn.Module):
         if self.lin.trials is None:
             check_rows(tuple(x.shape), edge_index)
         adj = prepared(edge_index, edge_weight, x.shape[0], self.reading)
+        adj = self.shown(adj, edge_index, edge_weight)
         out = self.convolve(x, adj)
         out = out if self.bias is None else out + self.bias.to(out.dtype)
         return (out, self.met(adj)) if return_met else out
@@ -70,6 +75,12 @@ class GraphLayer(nn.Module):
     def num_hops(self) -> float:
         """The hops within which all lies that a node's output depends on, edges included; infinity for all there is."""
         return self.reach().hops
+
+    @property
+    def hops(self) -> int:
+        """The steps: what divides, D_n and Z, may know more of the graph, but no features and no mask pass through."""
+        steps = self.reach().steps
+        return int(steps) if math.isfinite(steps) else WHOLE_GRAPH
 
     def reach(self, stored: bool = False) -> Reach:
         """How far the layer looks; `stored` where degrees and the D_n of walks are known from the whole graph."""
@@ -119,4 +130,7 @@ class OnPaths(GraphLayer):
 
     def met(self, adj: Adjacency) -> MET:
         """The layer's operator M on a graph."""
-        return MET(paths_from(self.paths)(adj, self.L), self.weights, self.method, self.memory)
+        paths = paths_from(self.paths)(adj, self.L)
+        if isinstance(adj, MaskedGraph):
+            paths = covered(paths, adj)
+        return MET(paths, self.weights, self.method, self.memory)

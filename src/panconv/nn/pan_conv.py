@@ -13,8 +13,10 @@ from panconv.compute.features import SparseRows
 from panconv.graph import Adjacency
 from panconv.met import MET
 from panconv.met.plan import sum_of
+from panconv.nn.bipartite import between, checked_kinds
 from panconv.nn.linear import Linear
 from panconv.nn.on_paths import OnPaths
+from panconv.nn.refusals import refuse_words
 from panconv.paths import PathFamily, family_of
 
 
@@ -31,7 +33,8 @@ class PANConv(OnPaths):
         \mathbf{M}_L \mathbf{X} \,\big] \mathbf{W} + \mathbf{b}, \qquad \textstyle\sum_n \mathbf{M}_n = \mathbf{M}
 
     Args:
-        in_channels: features of a node, or -1 to take them from the first call.
+        in_channels: features of a node, or -1 to take them from the first call; a pair for senders and receivers of two
+            kinds, each with a matrix W of its own (L = 1).
         out_channels: features of a node afterwards.
         L: the longest path length; 0 is a linear layer.
         method: 1 … 11 (see `panconv.METHODS`).
@@ -53,6 +56,7 @@ class PANConv(OnPaths):
 
     Shapes:
         x (N, F) → (N, O); with trials, x (N, F) or (N, S, F) → (N, S, O). x may be a torch sparse tensor (N, F).
+        Between two kinds of nodes, at L = 1, a pair (x_src, x_dst) → (N_dst, O): see `panconv.nn.bipartite`.
 
     >>> conv = PANConv(16, 7, L=2)
     >>> edge_index = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])
@@ -60,9 +64,11 @@ class PANConv(OnPaths):
     torch.Size([3, 7])
     """
 
+    two_kinds: bool = False  # whether receivers have a matrix of their own
+
     def __init__(
         self,
-        in_channels: int,
+        in_channels: int | tuple[int, int],
         out_channels: int,
         L: int = 2,
         method: int = 5,
@@ -89,17 +95,52 @@ class PANConv(OnPaths):
         if concat and not family_of(paths).counts_steps:
             raise ValueError("concat=True has a matrix per number of steps, which effective lengths do not tell apart")
         self.concat = checked_flag(concat, "concat")
-        self.lin = Linear(in_channels, out_channels * (self.L + 1 if concat else 1), trials)
+        of_senders, of_receivers = checked_kinds(in_channels, self.L)
+        width = out_channels * (self.L + 1 if concat else 1)
+        self.lin = Linear(of_senders, width, trials)
+        if of_receivers is not None:
+            self.two_kinds, self.lin_receiver = True, Linear(of_receivers, width, trials)
         shape = (out_channels,) if trials is None else (trials, out_channels)
         self.bias = nn.Parameter(torch.zeros(shape)) if checked_flag(bias, "bias") else None
 
     @property
-    def in_channels(self) -> int:
-        return self.lin.in_channels
+    def in_channels(self) -> Any:
+        """As it was given, or found in the first call."""
+        return (self.lin.in_channels, self.lin_receiver.in_channels) if self.two_kinds else self.lin.in_channels
+
+    @property
+    def lin_of_receivers(self) -> Linear:
+        return self.lin_receiver if self.two_kinds else self.lin
+
+    def reset_parameters(self) -> None:
+        super().reset_parameters()
+        self.lin_of_receivers.reset_parameters()
+
+    def forward(
+        self,
+        x: Any,
+        edge_index: Any,
+        edge_weight: Tensor | None = None,
+        *,
+        return_met: bool = False,
+        **others: Any,
+    ) -> Any:
+        """As `GraphLayer.forward`; x may be a pair (x_src, x_dst) for edges between two kinds of nodes."""
+        if isinstance(x, tuple) and len(x) == 2 and x[0] is x[1] and not self.two_kinds:
+            x = x[0]  # one kind of nodes, named twice
+        if not self.two_kinds and not isinstance(x, tuple):
+            return super().forward(x, edge_index, edge_weight, return_met=return_met, **others)
+        refuse_words(self, others)
+        if return_met:
+            raise ValueError(
+                "return_met=True asks for M, which goes from all nodes to all: there is none for two kinds"
+            )
+        out = between(self, x, edge_index, edge_weight)
+        return out if self.bias is None else out + self.bias.to(out.dtype)
 
     def convolve(self, x: Tensor | SparseRows, adj: Adjacency) -> Tensor:
         M = self.met(adj)
-        if isinstance(x, SparseRows) or self.in_channels < 0 or self.lin.out_channels <= self.in_channels:
+        if isinstance(x, SparseRows) or self.lin.in_channels < 0 or self.lin.out_channels <= self.lin.in_channels:
             return self._weigh_then_sum(M, self.lin(x))
         if self.trials is not None and x.dim() == 2:
             x = x.unsqueeze(1).expand(-1, self.trials, -1)

@@ -14,6 +14,7 @@ from panconv.base.checks import checked_flag, checked_operand, checked_width
 from panconv.compute.edge_matrices import EdgeMatrices, arriving_shares
 from panconv.compute.features import SparseRows
 from panconv.graph import Adjacency
+from panconv.graph.masked import MaskedGraph
 from panconv.graph.prepared import prepared
 from panconv.met import MET
 from panconv.met.plan import sum_of
@@ -125,7 +126,10 @@ class PANEdgeAttention(OnPaths):
             )
         xW = xW.to(torch.promote_types(xW.dtype, torch.float32))
         received, sent = ((xW * att.to(xW.dtype)).sum(-1) for att in (self.att_receiver, self.att_sender))  # (N, H)
-        return arriving_shares(adj, F.leaky_relu(received[adj.row] + sent[adj.col], _SLOPE))
+        shares = arriving_shares(adj, F.leaky_relu(received[adj.row] + sent[adj.col], _SLOPE))
+        if isinstance(adj, MaskedGraph):
+            shares = shares._replace(value=shares.value * adj.mask.to(xW.dtype).unsqueeze(1))
+        return shares
 
     def _terms(self, B: EdgeMatrices, x: Tensor) -> Iterator[Tensor]:
         """Bⁿx for n = 0 … L, each from the one before."""

@@ -60,6 +60,8 @@ class SpectralConv(OnPaths):
     torch.Size([3, 7])
     """
 
+    explains_edges = False
+
     def __init__(
         self,
         in_channels: int,

@@ -18,6 +18,7 @@ from panconv.compute.features import SparseRows
 from panconv.graph.prepared import prepared
 from panconv.graph.repeated import Reading
 from panconv.nn import Dropout, PANConv, num_hops
+from panconv.nn.explainable import is_explained
 from panconv.nn.refusals import check_rows
 from panconv.training import saving
 from panconv.weights import layer_specs, plain_spec, trial_spec
@@ -117,9 +118,11 @@ class PAN(nn.Module):
         x = self.layers()[0].lin.checked(x)
         if self.trials is None:
             check_rows(tuple(x.shape), edge_index)
-        adj = prepared(edge_index, edge_weight, x.shape[0], self.reading)
+        graph: tuple[Any, ...] = (edge_index, edge_weight)  # an explainer masks the edges in the order they came
+        if not is_explained(self.convs):
+            graph = (prepared(edge_index, edge_weight, x.shape[0], self.reading),)
         for i, (dropout, conv) in enumerate(zip(self.dropouts, self.convs, strict=True)):
-            x = conv(dropout(x if i == 0 else x.relu()), adj)  # type: ignore[union-attr]
+            x = conv(dropout(x if i == 0 else x.relu()), *graph)  # type: ignore[union-attr]
         assert isinstance(x, Tensor)
         return x
 
