@@ -15,9 +15,10 @@ from panconv.base.tracing import is_tracked, is_transforming
 from panconv.graph.bases import BASES
 from panconv.graph.csr import CSR, weak_components
 from panconv.graph.degrees import Facts, checked_facts
-from panconv.graph.pattern import Pattern, Transposed
-from panconv.graph.reading import Claims, check_entries, checked_edges, checked_weights, entries, sum_weights
-from panconv.graph.sorting import sort_edges
+from panconv.graph.former import from_former
+from panconv.graph.pattern import Pattern, Transposed, mirror_values
+from panconv.graph.reading import Claims, as_tensor, check_entries, checked_edges, checked_weights, entries, sum_weights
+from panconv.graph.sorting import look_once, sort_edges
 
 T = TypeVar("T")
 _NOTHING_KNOWN = Facts()
@@ -103,12 +104,16 @@ class Adjacency:
     @staticmethod
     def _read(edges: Any, edge_weight: Tensor | None, num_nodes: int | None, claims: Claims) -> Adjacency:
         """As `from_edge_index`; what has not been asked for yet is not found."""
-        edge_index, N = checked_edges(edges, num_nodes)
+        edges, num_nodes = as_tensor(edges, num_nodes)
         with torch.inference_mode(False):  # what is prepared at inference must serve training later
-            pattern, entry = sort_edges(edge_index, N, edge_weight is not None, claims.undirected, claims.order)
+            found = look_once(edges, num_nodes)
+            if found is None:
+                edges, N = checked_edges(edges, num_nodes)
+                found = sort_edges(edges, N, edge_weight is not None, claims.undirected, claims.order)
+            pattern, entry = found
             if edge_weight is None:
                 return Adjacency(pattern, None, facts=Facts(growth=None, decay=1.0))
-            entry = torch.arange(edge_index.size(1), device=edge_index.device) if entry is None else entry
+            entry = torch.arange(edges.size(1), device=edges.device) if entry is None else entry
             return Adjacency(pattern, None, entry_of_edge=entry).reweight(edge_weight, claims.validate)
 
     @staticmethod
@@ -139,7 +144,7 @@ class Adjacency:
         if self.num_edges:
             # A weight that is trained moves off the diagonal mirror: its gradient needs the true transpose.
             mirrored = not is_tracked(value) and self.pattern.is_symmetric
-            value, mirrored = _mirrored(value, self.pattern) if mirrored else (value, False)
+            value, mirrored = mirror_values(value, self.pattern) if mirrored else (value, False)
             facts = checked_facts(value.detach(), self.row, self.num_nodes)
         return Adjacency(self.pattern, value, mirrored=mirrored, entry_of_edge=self._entry_of_edge, facts=facts)
 
@@ -277,7 +282,7 @@ class Adjacency:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         if "pattern" not in state:  # as 0.1 pickled it
-            state = _of_old(state)
+            state = from_former(state)
         self.__dict__.update(state)
 
     def __repr__(self) -> str:
@@ -306,24 +311,3 @@ class Adjacency:
     def by_column(self) -> Transposed:
         """The transposed pattern, of a symmetric graph too: crow, col, and the permutation of the values."""
         return self.pattern.by_column()
-
-
-def _mirrored(value: Tensor, pattern: Pattern) -> tuple[Tensor, bool]:
-    """The values of a symmetric pattern, and whether each is that of its mirror."""
-    mirror = value[pattern.by_column()[2]]
-    if torch.equal(value, mirror):
-        return value, True
-    # A normalisation that was computed edge by edge differs both ways by rounding, and means nothing by it.
-    alike = torch.allclose(value, mirror, rtol=8 * torch.finfo(value.dtype).eps, atol=0.0)
-    return (value / 2 + mirror / 2, True) if alike else (value, False)
-
-
-def _of_old(state: dict[str, Any]) -> dict[str, Any]:
-    """The state of a graph that was pickled when it held its transpose itself."""
-    transposed, symmetric = state.pop("_transposed"), state.pop("is_symmetric")
-    loops = state.pop("num_self_loops", state.pop("_num_self_loops", None))
-    pattern = Pattern(state["crow"], state["col"], symmetric or None, loops)
-    if transposed is not None:
-        pattern._found["transposed"] = transposed
-    known = {"pattern": pattern, "_mirrored": symmetric, "_growth": state.pop("growth")}
-    return {**state, **known, "_undirected": state.pop("is_undirected", None)}

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from panconv.base.tracing import is_transforming
-from panconv.graph.csr import order_by_column, rows_of
+from panconv.graph.csr import known_longest, order_by_column, rows_of
 
 T = TypeVar("T")
 Transposed = tuple[Tensor, Tensor, Tensor]  # crow, col, and the permutation that brings the values along
@@ -41,6 +41,8 @@ class Pattern:
         self.crow, self.col, self._like = crow, col, like
         known = {"symmetric": symmetric, "loops": loops, "longest": longest, "row": row}
         self._found: dict[str, Any] = {name: value for name, value in known.items() if value is not None}
+        if longest is not None and crow.is_cuda and not torch.compiler.is_compiling():
+            known_longest[crow] = longest
 
     def _find(self, name: str, look: Callable[[], T]) -> T:
         """What `look` finds, once, unless it is being traced or transformed."""
@@ -107,3 +109,13 @@ class Pattern:
         if self._like is not None:
             other._found["symmetric"] = self.is_symmetric
         return other
+
+
+def mirror_values(value: Tensor, pattern: Pattern) -> tuple[Tensor, bool]:
+    """The values of a symmetric pattern, and whether each is that of its mirror."""
+    mirror = value[pattern.by_column()[2]]
+    if torch.equal(value, mirror):
+        return value, True
+    # A normalisation that was computed edge by edge differs both ways by rounding, and means nothing by it.
+    alike = torch.allclose(value, mirror, rtol=8 * torch.finfo(value.dtype).eps, atol=0.0)
+    return (value / 2 + mirror / 2, True) if alike else (value, False)

@@ -72,4 +72,4 @@ class OnPaths(GraphLayer):
 
     def met(self, adj: Adjacency) -> MET:
         """The layer's operator M on a graph."""
-        return MET(paths_from(self.paths)(adj, self.L), self.weights, self.method, self.memory)
+        return MET.of_checked(paths_from(self.paths)(adj, self.L), self.weights, self.method, self.memory)

@@ -2,34 +2,20 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import torch
 from torch import Tensor
-from torch.utils.weak import WeakIdKeyDictionary
 
+from panconv.graph.blocks import MOST_ROWS, Blocks, known_blocks
 from panconv.graph.csr import rows_of
 
-MOST_ROWS = 128  # nodes of a part that one program can take
 _MOST_NODES = 2**20  # of a graph that is looked through for parts: with more, a launch per step costs nothing
 
 
-class Blocks(NamedTuple):
-    """Consecutive rows that no entry leaves."""
-
-    start: Tensor  # (blocks + 1,) first row of each
-    rows: int  # of the largest
-    entries: int  # of the longest row
-
-
-_made: WeakIdKeyDictionary = WeakIdKeyDictionary()  # by the columns, and for as long as they live
-
-
 def blocks_of(crow: Tensor, col: Tensor) -> Blocks | None:
-    """The parts of a square pattern, found once; None where one of them is too large."""
-    found = _made.get(col, _made)
-    if found is _made:
-        found = _made[col] = _find(crow, col)
+    """The parts of a square pattern, found once or known from the start; None where one of them is too large."""
+    found = known_blocks.get(col, known_blocks)
+    if found is known_blocks or (found is not None and found.rows > MOST_ROWS):  # larger ones may fall into smaller
+        found = known_blocks[col] = _find(crow, col)
     return found
 
 

@@ -11,10 +11,10 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from panconv.compute.kernels.blocks import Blocks
+from panconv.base.launch import launch
 from panconv.compute.kernels.gpu import WIDEST, stride_of
-from panconv.compute.kernels.launch import launch
 from panconv.compute.kernels.plain import sum_dtype
+from panconv.graph.blocks import Blocks
 
 _POINTERS = ["crow", "col", "value", "x", "y", "spare", "starts", "own", "w", "outer", "right", "other", "dots"]
 _NUMBERS = ["width", "L", "longest", "own_stride", "outer_stride", "right_stride"]
