@@ -16,9 +16,9 @@ from panconv.graph.cutting import piece_of
 from panconv.graph.degrees import Facts, checked_facts
 from panconv.graph.operands import Operands
 from panconv.graph.pattern import Pattern
-from panconv.graph.reading import Claims, check_entries, checked_edges, checked_weights, entries, sum_weights
+from panconv.graph.reading import Claims, as_tensor, check_entries, checked_edges, checked_weights, entries, sum_weights
 from panconv.graph.repeated import AS_USUAL, Reading, check_agreement, checked_reading, read_repeated
-from panconv.graph.sorting import sort_edges
+from panconv.graph.sorting import look_once, sort_edges
 
 _NOTHING_KNOWN = Facts()
 
@@ -127,15 +127,18 @@ class Adjacency(Operands):
         edges: Any, edge_weight: Tensor | None, num_nodes: int | None, claims: Claims, reading: Reading = AS_USUAL
     ) -> Adjacency:
         """As `from_edge_index`; what has not been asked for yet is not found."""
-        edge_index, N = checked_edges(edges, num_nodes)
+        edges, num_nodes = as_tensor(edges, num_nodes)
         with torch.inference_mode(False):  # what is prepared at inference must serve training later
-            weighted = edge_weight is not None or reading.repeats == "sum"
-            pattern, entry = sort_edges(edge_index, N, weighted, claims.undirected, claims.order)
-            adj = Adjacency(pattern, None, facts=Facts(growth=None, decay=1.0))
-            weight = read_repeated(adj, edge_index, edge_weight, reading)
+            found, weighted = look_once(edges, num_nodes), edge_weight is not None or reading.repeats == "sum"
+            if found is None:
+                edges, N = checked_edges(edges, num_nodes)
+                found = sort_edges(edges, N, weighted, claims.undirected, claims.order)
+            adj = Adjacency(found.pattern, None, facts=Facts(growth=None, decay=1.0))
+            weight = read_repeated(adj, edges, edge_weight, reading)
             if weight is None:
                 return adj
-            adj._entry_of_edge = torch.arange(len(weight), device=edge_index.device) if entry is None else entry
+            entry = torch.arange(len(weight), device=edges.device) if found.entry is None else found.entry
+            adj._entry_of_edge = entry
             return adj.reweight(weight, claims.validate)
 
     @staticmethod

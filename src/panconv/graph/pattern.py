@@ -10,7 +10,7 @@ from torch import Tensor
 
 from panconv.base.tracing import is_transforming
 from panconv.graph.blocks import Blocks, known_blocks
-from panconv.graph.csr import order_by_column, rows_of
+from panconv.graph.csr import known_longest, order_by_column, rows_of
 
 T = TypeVar("T")
 Transposed = tuple[Tensor, Tensor, Tensor]  # crow, col, and the permutation that brings the values along
@@ -47,6 +47,8 @@ class Pattern:
         self.crow, self.col, self._like = crow, col, like
         known = {"symmetric": symmetric, "loops": loops, "longest": longest, "row": row}
         self._found: dict[str, Any] = {name: value for name, value in known.items() if value is not None}
+        if longest is not None and crow.is_cuda and not torch.compiler.is_compiling():
+            known_longest[crow] = longest
 
     def _find(self, name: str, look: Callable[[], T]) -> T:
         """What `look` finds, once, unless it is being traced or transformed."""

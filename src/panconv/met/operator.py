@@ -52,6 +52,14 @@ class _Parts(NamedTuple):
     transposed: bool = False
     roots: Tensor | None = None  # (N,) float64: diag(roots) · M · diag(roots)⁻¹ in place of M
 
+    @staticmethod
+    def of(paths: PathFamily, weights: PathWeights, method: int, memory: str | None) -> _Parts:
+        rule = METHODS[method]
+        try:
+            return _Parts(paths, paths.on(rule.base), weights, method, rule, memory)
+        except UnscalableError as error:
+            raise refusal(error, paths, weights, method) from None
+
 
 class MET:
     """The MET operator of a family of paths (eqs. 6, 7 and the seven methods of the paper's appendix).
@@ -84,11 +92,12 @@ class MET:
         if path_weights is not weights:  # made here: where the graph is
             path_weights.to(paths.adj.device)
         check_compatible(method, path_weights)
-        rule, memory = METHODS[method], checked_memory(memory)
-        try:
-            self._parts = _Parts(paths, paths.on(rule.base), path_weights, method, rule, memory)
-        except UnscalableError as error:
-            raise refusal(error, paths, path_weights, method) from None
+        self._parts = _Parts.of(paths, path_weights, method, checked_memory(memory))
+
+    @staticmethod
+    def of_checked(paths: PathFamily, weights: PathWeights, method: int, memory: str | None) -> MET:
+        """An operator of what a layer checked when it was made."""
+        return _of(_Parts.of(paths, weights, method, memory))
 
     @property
     def paths(self) -> PathFamily:
