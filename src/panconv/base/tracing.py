@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
+
 import torch
 from torch import Tensor
 from torch.autograd import forward_ad
@@ -15,6 +17,11 @@ def may_look(value: Tensor | None = None) -> bool:
     if torch.compiler.is_compiling() or is_transforming() or (value is not None and value.is_meta):
         return False
     return not (torch.cuda.is_initialized() and torch.cuda.is_current_stream_capturing())
+
+
+def lasting() -> AbstractContextManager[object]:
+    """A context whose tensors serve training later, though it may be entered at inference."""
+    return torch.inference_mode(False) if torch.is_inference_mode_enabled() else nullcontext()
 
 
 def is_tracked(value: Tensor) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from panconv.base.tracing import is_tracked
+from panconv.base.tracing import is_tracked, lasting
 from panconv.graph.bases import BASES, without_signs
 from panconv.graph.batching import Pieces
 from panconv.graph.csr import CSR, weak_components
@@ -73,7 +73,8 @@ class Adjacency(Operands):
         repeats: str | None = None,
     ) -> Adjacency:
         """From anything that is a graph: an `Adjacency`, which keeps its loops, an ``edge_index``, a sparse matrix."""
-        return Adjacency._of(source, edge_weight, num_nodes, checked_reading(loops, repeats)).settle()
+        adj = Adjacency._of(source, edge_weight, num_nodes, checked_reading(loops, repeats))
+        return adj if adj is source else adj.settle()
 
     @staticmethod
     def _of(source: Any, edge_weight: Tensor | None, num_nodes: int | None, reading: Reading = AS_USUAL) -> Adjacency:
@@ -128,7 +129,7 @@ class Adjacency(Operands):
     ) -> Adjacency:
         """As `from_edge_index`; what has not been asked for yet is not found."""
         edges, num_nodes = as_tensor(edges, num_nodes)
-        with torch.inference_mode(False):  # what is prepared at inference must serve training later
+        with lasting():  # what is prepared at inference must serve training later
             found, weighted = look_once(edges, num_nodes), edge_weight is not None or reading.repeats == "sum"
             if found is None:
                 edges, N = checked_edges(edges, num_nodes)

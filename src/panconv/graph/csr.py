@@ -56,10 +56,15 @@ def rows_of(crow: Tensor, nnz: int) -> Tensor:
 def compress(row: Tensor, num_rows: int) -> Tensor:
     """Row pointers, int64, of sorted row numbers."""
     if on_host(row):
-        crow = np.zeros(num_rows + 1, np.int64)
-        np.cumsum(np.bincount(row.numpy(), minlength=num_rows), out=crow[1:])
-        return torch.from_numpy(crow)
+        return torch.from_numpy(pointers(row.numpy(), num_rows, np.int64))
     return torch.searchsorted(row.long(), torch.arange(num_rows + 1, device=row.device))
+
+
+def pointers(row: np.ndarray, num_rows: int, dtype: type) -> np.ndarray:
+    """Row pointers of row numbers, which need not be sorted."""
+    crow: np.ndarray = np.zeros(num_rows + 1, dtype)
+    np.cumsum(np.bincount(row, minlength=num_rows), out=crow[1:])
+    return crow
 
 
 def on_host(*tensors: Tensor) -> bool:

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from panconv.base.checks import checked_dtype
-from panconv.base.tracing import is_transforming
+from panconv.base.tracing import is_transforming, lasting
 from panconv.graph.csr import CSR
 from panconv.graph.pattern import Transposed
 from panconv.graph.travelling import Travelling
@@ -95,7 +95,7 @@ class Operands(Travelling):
             return found
         if torch.compiler.is_compiling() or self.is_tracked:
             return make()
-        with torch.inference_mode(False), torch.no_grad():
+        with lasting(), torch.no_grad():
             result = make()
         if not is_transforming():
             self._cache[key] = result

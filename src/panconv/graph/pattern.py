@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor
 
-from panconv.base.tracing import is_transforming
+from panconv.base.tracing import is_transforming, lasting
 from panconv.graph.blocks import Blocks, known_blocks
 from panconv.graph.csr import known_longest, order_by_column, rows_of
 
@@ -54,7 +54,7 @@ class Pattern:
         """What `look` finds, once, unless it is being traced or transformed."""
         found = self._found.get(name)
         if found is None:
-            with torch.inference_mode(False):  # what is found at inference must serve training later
+            with lasting():
                 found = look()
             if not torch.compiler.is_compiling() and not is_transforming():
                 self._found[name] = found

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from panconv.base.tracing import may_look
 from panconv.graph.blocks import known_blocks
-from panconv.graph.csr import compress, narrow, on_host, stable_order
+from panconv.graph.csr import compress, narrow, on_host, pointers, stable_order
 from panconv.graph.pattern import Pattern
 
 
@@ -38,7 +38,9 @@ def sort_edges(
     if order == "row" and undirected and not weighted:
         source, target, order = target, source, "col"  # the mirror of all edges is all edges
     if order == "col":
-        return Sorted(_pattern(target, source, N, undirected), None)
+        return Sorted(_pattern(target.clone(), source.clone(), N, undirected), None)  # what is kept is ours
+    if order == "row" and looked:
+        return _by_source(source.numpy(), target.numpy(), N)
     if order is None and not looked:
         key, entry = torch.unique(target * N + source, return_inverse=True)
         return Sorted(_pattern(key // max(N, 1), key % max(N, 1), N, undirected), entry)
@@ -55,6 +57,22 @@ def sort_edges(
     pattern = _pattern(row, col, N, undirected)
     if order == "row":  # by target, the edges as they came are the transpose's entries
         pattern.know_transposed(_pattern(source, target, N, None), place)
+    return Sorted(pattern, place)
+
+
+def _by_source(source: np.ndarray, target: np.ndarray, N: int) -> Sorted:
+    """Edges on the host by source, each there once: the transpose as they are, and A by one sort."""
+    index = np.int32 if max(N, len(source)) < 2**31 else np.int64
+    crow_t, col_t, loops = pointers(source, N, index), target.astype(index), int(np.count_nonzero(source == target))
+    moved = stable_order(torch.from_numpy(target), N)
+    crow, col = pointers(target, N, index), source[moved.numpy()].astype(index)
+    if np.array_equal(crow, crow_t) and np.array_equal(col, col_t):
+        mirror = Pattern(torch.from_numpy(crow), torch.from_numpy(col), True, loops, row=torch.from_numpy(source.copy()))
+        mirror.know_transposed(mirror, moved)  # which is its own inverse: from an edge to its mirror and back
+        return Sorted(mirror, moved)
+    pattern = Pattern(torch.from_numpy(crow), torch.from_numpy(col), False, loops)
+    place = torch.empty_like(moved).scatter_(0, moved, torch.arange(len(moved)))
+    pattern.know_transposed(Pattern(torch.from_numpy(crow_t), torch.from_numpy(col_t)), place)
     return Sorted(pattern, place)
 
 
