@@ -10,7 +10,7 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
-from panconv.base.tracing import is_transforming
+from panconv.base.tracing import is_transforming, outside_a_trace
 from panconv.graph.adjacency import Adjacency
 
 # What a SciPy matrix is made of, by its format; the others hold lists or a dictionary, whose changes go unnoticed.
@@ -42,8 +42,11 @@ class PreparedGraph:
         self._known: _Known | None = None
 
     def __call__(self, graph: Any, edge_weight: Tensor | None, num_nodes: int) -> Adjacency:
-        if isinstance(graph, Adjacency) or torch.compiler.is_compiling():
+        if isinstance(graph, Adjacency):
             return Adjacency.of(graph, edge_weight, num_nodes)
+        return outside_a_trace(self._prepare, graph, edge_weight, num_nodes)
+
+    def _prepare(self, graph: Any, edge_weight: Tensor | None, num_nodes: int) -> Adjacency:
         known = self._known  # once: another thread may replace it at any moment
         if known is not None and (known.adj.num_nodes != num_nodes or not _same(known.edges, graph)):
             known = None

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from torch_geometric.nn.inits import zeros
 
 from panconv.base.checks import checked_length
+from panconv.base.tracing import NO_TORCHSCRIPT
 from panconv.compute.features import SparseRows
 from panconv.graph import Adjacency
 from panconv.graph.prepared import PreparedGraph
@@ -42,6 +43,9 @@ class GraphLayer(nn.Module):
     def convolve(self, x: Tensor | SparseRows, adj: Adjacency) -> Tensor:
         """What the layer makes of features that `lin` takes, without the bias."""
         raise NotImplementedError
+
+    def __prepare_scriptable__(self) -> None:  # torch.jit.script asks for it, of each module in a model
+        raise ValueError(NO_TORCHSCRIPT)
 
 
 class OnPaths(GraphLayer):
