@@ -3,6 +3,8 @@
 import runpy
 from pathlib import Path
 
+import pytest
+
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
@@ -81,3 +83,9 @@ def test_cutoff():
     factors = runpy.run_path(str(EXAMPLES / "cutoff.py"))["main"](("citeseer",), long=200)
     assert min(factors) >= 1 - 1e-9
     assert max(factors) < 100
+
+
+def test_export_onnx(capsys):
+    pytest.importorskip("onnxruntime")
+    assert runpy.run_path(str(EXAMPLES / "export_onnx.py"))["main"](epochs=5) < 1e-5
+    assert "largest difference between torch and onnxruntime" in capsys.readouterr().out

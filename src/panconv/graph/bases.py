@@ -52,17 +52,11 @@ def over_degrees(adj: Adjacency, how: str, name: str) -> Adjacency:
         sides=(inverse, inverse if how == "sym" else None),
         facts=Facts(1.0, decay, adj.is_signed, adj.is_positive, adj.num_self_loops, adj._magnitude, adj.is_symmetric),
     )
-    if adj.is_signed or (how == "sym" and not adj.is_symmetric):  # negative or one-way weights can grow
-        made.growth = _growth(adj, made)
+    if not may_look():
+        made.growth = math.inf if adj.is_signed else 1.0  # without signs it is similar to D⁻¹A, which stays
+    elif (adj.is_signed or (how == "sym" and not adj.is_symmetric)) and adj.num_nodes:
+        made.growth = float(made.absolute().row_sums().max())  # negative or one-way weights can grow
     return made
-
-
-def _growth(adj: Adjacency, made: Adjacency) -> float:
-    """The largest row sum of what was made of a matrix; where no value may be looked at, a bound on it."""
-    if may_look():
-        return float(made.absolute().row_sums().max()) if adj.num_nodes else 1.0
-    # A_ij/√(d_i d_j) adds up to √d_i over the root of the smallest d_j; of signed weights that may be next to nothing.
-    return math.inf if adj.is_signed else math.sqrt(adj.growth / adj.decay) if adj.decay else math.inf
 
 
 BASES: dict[str, Callable[[Adjacency], Adjacency]] = {

@@ -69,6 +69,8 @@ def unflatten(leaves: Iterable[Any], structure: Structure) -> Adjacency:
     source = None if structure.source is None or torch.compiler.is_compiling() else structure.source()
     if source is not None and all(tensor is given.get(name) for name, tensor in tensors(source).items()):
         return source
+    if not all(isinstance(leaf, Tensor) for leaf in given.values()):
+        raise TypeError("a graph is made of tensors: map over torch.utils._pytree.tree_leaves(adj) instead")
     growth, decay = structure.growth, structure.decay
     if torch.compiler.is_compiling():
         growth, decay = _HEADROOM * growth, decay / _HEADROOM if "value" in given else decay

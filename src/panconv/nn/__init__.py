@@ -1,10 +1,10 @@
 """Layers."""
 
 from panconv.nn.dropout import Dropout as Dropout
+from panconv.nn.export import to_onnx as to_onnx
 from panconv.nn.high_temperature_conv import HighTemperatureConv as HighTemperatureConv
 from panconv.nn.lanczos_conv import LanczosConv as LanczosConv
 from panconv.nn.linear import Linear as Linear
-from panconv.nn.onnx import to_onnx as to_onnx
 from panconv.nn.pan_attention import PANAttention as PANAttention
 from panconv.nn.pan_conv import PANConv as PANConv
 from panconv.nn.pan_edge_attention import PANEdgeAttention as PANEdgeAttention

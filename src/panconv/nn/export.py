@@ -5,13 +5,14 @@ from __future__ import annotations
 import copy
 import importlib.util
 import os
+import warnings
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.export import ExportedProgram
-from torch.utils._pytree import tree_leaves
+from torch.utils._pytree import tree_leaves, tree_map
 
 import panconv.compute.spmm  # noqa: F401  defines the operator that is lowered here
 from panconv.base.checks import check_device, kind_of
@@ -48,19 +49,40 @@ def to_onnx(
     check_writable(Path(path))
     adj = Adjacency.of(graph, edge_weight, x.shape[0])
     check_device(x.device, adj.device, "the graph is")
-    on_graph, x = _OnGraph(copy.deepcopy(model).cpu().eval(), adj.detach().to("cpu")), x.detach().cpu()
-    with torch.no_grad():
-        if not isinstance(on_graph(x), Tensor):  # refuses what is wrong in plain words, and fills the graph's cache
-            raise TypeError("model must return one tensor: wrap it in a module that returns the one to be kept")
-        program = torch.export.export(on_graph, (x,))
-        program = program.run_decompositions({torch.ops.panconv.spmm.default: _by_edge})
-        rest = _Folded(program).transform()
-        rest.graph.eliminate_dead_code()
-        rest.recompile()
+    # The indices of ONNX are int64, and the model here is ours to change.
+    adj = tree_map(lambda t: t if t.is_floating_point() else t.long(), adj.detach().to("cpu"))
+    on_graph, x = _OnGraph(copy.deepcopy(model).cpu().eval(), adj), x.detach().cpu()
+    with torch.no_grad(), warnings.catch_warnings():
+        y = on_graph(x)  # refuses what is wrong in plain words, and fills the graph's cache
+        if not isinstance(y, Tensor):
+            raise TypeError(f"model must return one tensor, got {kind_of(y)}: wrap it in a module that returns one")
+        warnings.simplefilter("ignore")  # torch, about itself
+        rest = _traced(on_graph, x, y)
         written = torch.onnx.export(rest, (x,), dynamo=True, verbose=False, input_names=["x"], output_names=["y"])
     assert written is not None
     with replacing(Path(path)) as temporary:
         written.save(temporary, external_data=False)
+
+
+def _traced(on_graph: nn.Module, x: Tensor, y: Tensor) -> torch.fx.GraphModule:
+    """The operations on x that lead to y, and nothing else; refused where they do not lead there."""
+    remedy = "build it of PANConv, PAN and modules that torch.export takes"
+    try:
+        program = torch.export.export(on_graph, (x,))
+    except Exception as error:  # whatever it met in a model of any kind
+        said = (str(error).splitlines() or [""])[0]
+        raise ValueError(
+            f"model cannot be traced by torch.export ({type(error).__name__}: {said}): {remedy}"
+        ) from error
+    rest = _Folded(program.run_decompositions({torch.ops.panconv.spmm.default: _by_edge})).transform()
+    rest.graph.eliminate_dead_code()
+    rest.recompile()
+    apart, size = (float(t.double().abs().max()) if t.numel() else 0.0 for t in (rest(x)[0] - y, y))
+    if not apart <= 1e-3 * size:
+        raise ValueError(
+            f"model gives other numbers when it is traced, up to {apart:.3g} away, of {size:.3g}: {remedy}"
+        )
+    return rest
 
 
 class _OnGraph(nn.Module):
