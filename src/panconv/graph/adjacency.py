@@ -73,7 +73,8 @@ class Adjacency(Operands):
         repeats: str | None = None,
     ) -> Adjacency:
         """From anything that is a graph: an `Adjacency`, which keeps its loops, an ``edge_index``, a sparse matrix."""
-        return Adjacency._of(source, edge_weight, num_nodes, checked_reading(loops, repeats)).settle()
+        adj = Adjacency._of(source, edge_weight, num_nodes, checked_reading(loops, repeats))
+        return adj if adj is source else adj.settle()
 
     @staticmethod
     def _of(source: Any, edge_weight: Tensor | None, num_nodes: int | None, reading: Reading = AS_USUAL) -> Adjacency:

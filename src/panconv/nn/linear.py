@@ -11,6 +11,7 @@ from torch.nn.parameter import UninitializedParameter
 from torch_geometric.nn.inits import glorot
 
 from panconv.base.checks import FLOATS, check_device, checked_count, checked_width, kind_of
+from panconv.base.tracing import check_not_jit
 from panconv.compute.features import SparseRows
 
 _first_call = threading.Lock()  # of lazy maps: one thread fixes the width and the start, and the others find them
@@ -60,6 +61,7 @@ class Linear(nn.Module):
 
     def checked(self, x: Any) -> Tensor | SparseRows:
         """The features of N nodes, if this map takes them; sparse ones as `SparseRows`."""
+        check_not_jit()
         if not isinstance(x, (Tensor, SparseRows)):
             raise TypeError(f"x must be a tensor {self._expected()}, got {kind_of(x)}")
         shape = tuple(x.shape)
