@@ -12,6 +12,7 @@ from torch_geometric.nn import GCN
 from two_communities import small
 
 from panconv import PAN, fit
+from panconv.training import fit as train
 
 EDGES = TRIANGLE_AND_TAIL
 GCN_OPERATOR = {"L": 1, "method": 5, "weights": [0.0, 1.0]}
@@ -236,3 +237,16 @@ def test_weight_decay_falls_on_what_it_fell_on():
     assert [p is model.convs[0].lin.weight for p in model.decayed()] == [True]
     model.decay = "all"
     assert [tuple(p.shape) for p in model.decayed()] == [(5, 4), (4, 4), (8, 3)]
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.parametrize("words", [{"norm": "batch", "bias": False}, {"norm": "layer", "jk": "cat"}])
+def test_a_gpu_replays_epochs_to_the_same_end(words, monkeypatch):
+    made, replayed = [], train.Replayed
+    monkeypatch.setattr(train, "Replayed", lambda *a: made.append(replayed(*a)) or made[-1])
+    settings = {"seeds": range(3), "epochs": 20, "patience": 10, "lr": 0.02}
+    cpu, gpu = (fit(PAN(6, 8, 2, trials=3, **words), small(), device=d, **settings) for d in ("cpu", "cuda"))
+    assert [step.captured for step in made] == [False, True]
+    n = min(len(cpu.history["val_loss"]), len(gpu.history["val_loss"]))
+    a, b = (run.history["val_loss"][:n].nan_to_num(0) for run in (cpu, gpu))
+    torch.testing.assert_close(a, b, rtol=1e-2, atol=1e-3)
