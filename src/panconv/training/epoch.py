@@ -64,13 +64,14 @@ class Epoch:
         epochs, self.patience, self.keep = limits
         self.train, self.val = ((chosen, nodes.y[chosen]) for chosen in (nodes.train, nodes.val))
         self.parameters = list(model.parameters())
+        self.state = [*self.parameters, *_running(model)]
         dtype = self.parameters[-1].dtype  # path weights, which may be wider, come first
         device, S = nodes.y.device, len(seeds)
         self.seeds = torch.tensor(seeds, device=device)
         self.number = torch.zeros(1, dtype=torch.long, device=device)
         self.history = {name: torch.full((epochs, S), torch.nan, dtype=dtype, device=device) for name in HISTORY}
         # By trial: what it was at its best, and whether it still runs.
-        self.best_state = [p.detach().clone() for p in self.parameters]
+        self.best_state = [p.detach().clone() for p in self.state]
         self.best_loss = torch.full((S,), torch.inf, dtype=dtype, device=device)
         self.best_accuracy = torch.zeros(S, dtype=dtype, device=device)
         self.best_epoch = torch.zeros(S, dtype=torch.long, device=device)
@@ -107,7 +108,7 @@ class Epoch:
         _replace(self.best_accuracy, better, val_accuracy)
         _replace(self.best_epoch, better, self.number)
         _replace(self.last_epoch, self.running, self.number)
-        for kept, p in zip(self.best_state, self.parameters, strict=True):
+        for kept, p in zip(self.best_state, self.state, strict=True):
             stacked = self.model.trials is not None
             _replace(kept, better.reshape(-1, *[1] * (kept.dim() - 1)) if stacked else better[0], p)
         self.running &= goes_on
@@ -141,11 +142,17 @@ class Epoch:
         return (right, right) if self.keep == "accuracy" else (right & sure, right | sure)
 
     def restore(self) -> None:
-        """Gives the model the parameters of each trial's best epoch."""
+        """Gives the model the parameters and running means of each trial's best epoch."""
         self.optimizer.zero_grad(set_to_none=True)
         with torch.no_grad():
-            for p, kept in zip(self.parameters, self.best_state, strict=True):
+            for p, kept in zip(self.state, self.best_state, strict=True):
                 p.copy_(kept)
+
+
+def _running(model: Any) -> list[Tensor]:
+    """What a model learns without gradients, such as running means: its buffers, by trial where there are trials."""
+    S = model.trials
+    return [b for b in model.buffers() if S is None or (b.dim() and b.size(0) == S)]
 
 
 def descend(optimizer: Optimizer, loss: Tensor) -> None:
