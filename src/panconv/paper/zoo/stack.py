@@ -12,7 +12,6 @@ called with the share that is done, 0 … 1.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -121,13 +120,11 @@ def fitted_alone(
 
 
 def _fit(make: Make, data: Data, how: How, seeds: Seeds, device: str, tell: Tell) -> FitResult[Stacked]:
-    shown = copy.copy(data)  # shallow: `fit` asks for test nodes, and here there are none to look at
-    shown.test_mask = data.val_mask
     inputs, classes = data.x.size(1), int(data.y.max()) + 1
     model = Stacked(lambda: make(inputs, classes), inputs, classes, trials=len(seeds), decay=how["decay"])
     options = {name: how[name] for name in ("lr", "weight_decay", "epochs", "patience", "keep") if name in how}
     options["callback"] = lambda progress: tell(progress.epoch / progress.epochs)
-    return fit(model, shown, seeds=seeds, device=device, **options)
+    return fit(model, data, seeds=seeds, device=device, **options)
 
 
 def edges(adj: Adjacency) -> tuple[Tensor, Tensor | None]:
