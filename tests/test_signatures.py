@@ -13,7 +13,8 @@ SIGNATURES = {
     "method=5, weights=None, paths='walks', dropout=0.5, bias=True, trials=None, memory=None",
     "MET": "paths, weights=None, method=5, memory=None",
     "fit": "model, data, *, seeds=(0,), lr=0.01, "
-    "weight_decay=0.0005, epochs=200, patience=50, keep='loss', device='cpu', callback=None",
+    "weight_decay=0.0005, epochs=200, patience=50, keep='loss', device='cpu', callback=None, "
+    "metric=None, val=None, test=None",
     "METTransform": "L=2, method=2, weights=None, sparsify=None, laplacian=False, paths='walks'",
     "Walks": "adj, L",
     "ShortestPaths": "adj, L, memory_limit=None",

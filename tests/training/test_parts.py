@@ -39,8 +39,8 @@ def test_masks_and_numbers_side_by_side():
     assert masks["train"].tolist() == [True, False, False, True]
     assert list(masks) == ["train", "val"]
     data.test_idx = torch.tensor([2, 3])
-    with pytest.raises(ValueError, match="data.train_mask and data.test_mask share 1 nodes, such as 3"):
+    with pytest.raises(ValueError, match=r"data.train_mask and data.test_mask share 1 nodes, such as 3"):
         checked_masks(data, 4, None)
     data.test_idx = [2]
-    with pytest.raises(TypeError, match="data.test_idx must be a tensor, got list"):
+    with pytest.raises(TypeError, match=r"data.test_idx must be a tensor, got list"):
         checked_masks(data, 4, None)

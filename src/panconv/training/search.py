@@ -225,8 +225,8 @@ def grid_search(
     for name in ("hidden", "layers", "epochs", "patience"):
         checked_count(how[name], f"settings[{name!r}]")
     name, graph = (data, None) if isinstance(data, str) else ("a Data object", data)
-    if graph is not None:
-        checked_parts(graph)
+    if graph is not None and checked_parts(graph)[1].is_floating_point():
+        raise ValueError(f"data.y must be class numbers, whose accuracy ranks the points, got {graph.y.dtype}")
     if graph is not None and results is not None:
         raise ValueError("results go with a graph that has a name: a Data object cannot be found again in a record")
     for spec in points:

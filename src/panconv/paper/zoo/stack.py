@@ -12,6 +12,7 @@ called with the share that is done, 0 … 1.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -120,11 +121,13 @@ def fitted_alone(
 
 
 def _fit(make: Make, data: Data, how: How, seeds: Seeds, device: str, tell: Tell) -> FitResult[Stacked]:
+    shown = copy.copy(data)  # shallow: a method has no test nodes to look at
+    shown.test_mask = None
     inputs, classes = data.x.size(1), int(data.y.max()) + 1
     model = Stacked(lambda: make(inputs, classes), inputs, classes, trials=len(seeds), decay=how["decay"])
     options = {name: how[name] for name in ("lr", "weight_decay", "epochs", "patience", "keep") if name in how}
     options["callback"] = lambda progress: tell(progress.epoch / progress.epochs)
-    return fit(model, data, seeds=seeds, device=device, **options)
+    return fit(model, shown, seeds=seeds, device=device, **options)
 
 
 def edges(adj: Adjacency) -> tuple[Tensor, Tensor | None]:
