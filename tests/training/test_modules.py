@@ -7,7 +7,7 @@ from torch_geometric.nn import GAT, GCN, GCNConv, GraphConv
 from torch_geometric.nn import Sequential as PyGSequential
 from two_communities import small
 
-from panconv import PANConv, fit
+from panconv import Adjacency, PANConv, fit
 from panconv.nn import Dropout, Stacked
 from panconv.training.modules import restarted
 
@@ -168,3 +168,46 @@ def test_weights_that_a_model_would_ignore():
     data.edge_weight = torch.ones(data.num_edges)
     with pytest.raises(ValueError, match="the model's forward has no argument edge_weight"):
         fit(Own(), data)
+
+
+class Prepared(nn.Module):
+    """Wants an `Adjacency`, and what else is there."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv, self.seen = PANConv(6, 2, method=1), []
+
+    def forward(self, x, adj, batch, edge_attr=3):
+        self.seen.append((adj, batch, edge_attr))
+        return self.conv(x, adj)
+
+
+@pytest.mark.parametrize("prepared", [False, True])
+def test_arguments_go_by_their_names(prepared):
+    data, net = small(), Prepared()
+    data.edge_weight = torch.rand(data.num_edges)
+    data.edge_attr = torch.ones(data.num_edges, 1)
+    if prepared:
+        data.adj = Adjacency.from_edge_index(data.edge_index, data.edge_weight, 40)
+    fit(net, data, epochs=1)
+    adj, batch, edge_attr = net.seen[0]
+    torch.testing.assert_close(adj.value.sum(), data.edge_weight.sum())
+    assert (adj is data.get("adj")) == prepared
+    assert batch is None
+    assert edge_attr is data.edge_attr
+
+
+def test_numbers_to_look_up_stay_whole():
+    class Embedded(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.table, self.conv = nn.Embedding(40, 6), GCNConv(6, 2)
+
+        def forward(self, x, edge_index):
+            return self.conv(self.table(x).squeeze(1), edge_index)
+
+    data = small()
+    data.x = torch.arange(40).unsqueeze(1)
+    for seeds in ([0], [0, 1]):
+        loss = fit(Embedded(), data, seeds=seeds, epochs=10, lr=0.1).history["train_loss"]
+        assert (loss[-1] < loss[0]).all()

@@ -38,7 +38,8 @@ class Reader(NamedTuple):
     """Makes the inputs of a model from a graph.
 
     What is made for `fit` is called with x, which may be `SparseRows`, and an `Adjacency`; any other module with x and
-    edge_index, and by name with the edge weights, edge attributes and batch vector that it has arguments for.
+    edge_index, or an `Adjacency` if that argument is called adj, and by name with the edge weights, edge attributes and
+    batch vector that it has arguments for.
     """
 
     dtype: torch.dtype
@@ -53,27 +54,35 @@ class Reader(NamedTuple):
         return Reader(dtypes[-1], device, None if native else _arguments(model))
 
     def __call__(self, data: Any) -> Inputs:
-        x, weight, N = data.x, getattr(data, "edge_weight", None), data.x.size(0)
-        weight = weight.detach() if isinstance(weight, Tensor) else weight
-        adj = getattr(data, "adj", None)
+        x, edges = self._features(data.x).to(self.device), getattr(data, "edge_index", None)
         if self.takes is None:
-            cast = self._cast(x)
-            features = cast.to(self.device) if x.layout == torch.strided else SparseRows.of(cast).to(self.device)
-            adj = adj if isinstance(adj, Adjacency) else Adjacency.of(data.edge_index, weight, N)
-            return Inputs((features, adj.to(self.device)), {})
-        edges = getattr(data, "edge_index", None)
-        graph = adj if edges is None else edges
-        if not isinstance(graph, (Tensor, Adjacency)):
-            raise TypeError(f"data.edge_index must be a tensor (2, E), got {kind_of(graph)}")
-        given = {name: getattr(data, name, None) for name in _EXTRAS} | {"edge_weight": weight}
-        if weight is not None and "edge_weight" not in self.takes:
+            return Inputs((x, self._adjacency(data)), {})
+        named = {name: getattr(data, name, None) for name in _EXTRAS if name in self.takes}
+        named = {name: None if each is None else each.to(self.device) for name, each in named.items()}
+        if edges is None or "adj" in self.takes:
+            return Inputs((x, self._adjacency(data)), named)
+        if not isinstance(edges, Tensor):
+            raise TypeError(f"data.edge_index must be a tensor (2, E), got {kind_of(edges)}")
+        if getattr(data, "edge_weight", None) is not None and "edge_weight" not in self.takes:
             raise ValueError(
                 "data.edge_weight is there, but the model's forward has no argument edge_weight: add one, or remove "
                 "the weights, del data.edge_weight"
             )
-        cast = self._cast(x.to_dense()) if x.is_floating_point() or x.dtype == torch.bool else x.to_dense()
-        named = {k: None if v is None else v.to(self.device) for k, v in given.items() if k in self.takes}
-        return Inputs((cast.to(self.device), graph.to(self.device)), named)
+        return Inputs((x, edges.to(self.device)), named)
+
+    def _adjacency(self, data: Any) -> Adjacency:
+        """The graph, prepared beforehand or now."""
+        adj, weight = getattr(data, "adj", None), getattr(data, "edge_weight", None)
+        if not isinstance(adj, Adjacency):
+            weight = weight.detach() if isinstance(weight, Tensor) else weight
+            adj = Adjacency.of(data.edge_index, weight, data.x.size(0))
+        return adj.to(self.device)
+
+    def _features(self, x: Tensor) -> Tensor | SparseRows:
+        if self.takes is None:
+            return self._cast(x) if x.layout == torch.strided else SparseRows.of(self._cast(x))
+        x = x.to_dense()  # as PyG's layers take it; integers may be numbers to look up
+        return self._cast(x) if x.is_floating_point() or x.dtype == torch.bool else x
 
     def _cast(self, x: Tensor) -> Tensor:
         """In the model's dtype."""
