@@ -26,7 +26,7 @@ class Net(nn.Module):
         return self.second(self.drop(x), edge_index, edge_weight)
 
 
-SETTINGS = {"epochs": 12, "patience": 5, "lr": 0.1}
+SETTINGS = {"epochs": 20, "patience": 3, "lr": 0.1}
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -53,6 +53,7 @@ def test_copies_side_by_side_are_the_module_alone(weighted):
         assert float(loss) == pytest.approx(alone.val_loss[0], rel=1e-4)
         assert torch.equal(scores.argmax(1), alone.predicted[:, 0])
     assert len(set(together.val_loss)) == 3
+    assert together.best_epoch[0] < together.stopped_epoch[0]
 
 
 @pytest.mark.parametrize(
