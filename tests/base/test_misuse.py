@@ -414,6 +414,8 @@ TABLE = {
             "epochs": [*COUNT, None],
             "patience": [*COUNT, None],
             "keep": ["first", None, 3, ["loss"]],
+            "metric": ["f1", 3, ["accuracy"], "mae"],
+            "val": [3, "graph", X],
             "device": ["tpu9", 3.5, None, "meta", "cuda:99"],
         },
     ),
@@ -490,9 +492,9 @@ FIELDS = {
     "x": [None, X.numpy(), X[0], X.to(torch.complex64), X.to(META), X.unsqueeze(1)],
     "edge_index": [None, [[0], [1]], EDGES.float(), EDGES - 1, EDGES + 1, EDGES[0]],
     "edge_weight": [each for each in EDGE_WEIGHT if not isinstance(each, (float, str, dict, Odd))],
-    "y": [None, [0, 1, 1], np.zeros(3), torch.zeros(3), torch.zeros(3, 1).long(), torch.tensor([0, 1, 2]), MASK],
+    "y": [None, [0, 1, 1], np.zeros(3), torch.zeros(3), torch.zeros(3, 2).long(), torch.tensor([0, 1, 2]), MASK],
     "train_mask": [None, [0], MASK.long(), MASK[:2], MASK & False, MASK.to(META), torch.eye(3).bool()],
-    "test_mask": [None, [True] * 3, MASK.float(), MASK[None], MASK & False],
+    "test_mask": [[True] * 3, MASK.float(), MASK[None], MASK & False],
 }
 
 
