@@ -75,6 +75,7 @@ COVERED = {
     "training/runner": "training/test_search",
     "spectral/undirected": "spectral/test_laplacian",
     "training/inputs": "training/test_fit",
+    "training/state": "training/test_saving",
     "weights/naming": "weights/test_kinds",
     "weights/reading": "weights/test_kinds",
 }

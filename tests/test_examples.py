@@ -3,6 +3,8 @@
 import runpy
 from pathlib import Path
 
+import pytest
+
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
@@ -93,3 +95,9 @@ def test_mini_batches(capsys):
 def test_explain(capsys):
     assert runpy.run_path(str(EXAMPLES / "explain.py"))["main"](explained=2) > 0.7
     assert "of 5 edges within two steps" in capsys.readouterr().out
+
+
+def test_export_onnx(capsys):
+    pytest.importorskip("onnxruntime")
+    assert runpy.run_path(str(EXAMPLES / "export_onnx.py"))["main"](epochs=5) < 1e-5
+    assert "largest difference between torch and onnxruntime" in capsys.readouterr().out

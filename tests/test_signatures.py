@@ -9,12 +9,13 @@ import pytest
 SIGNATURES = {
     "PANConv": "in_channels, out_channels, L=2, method=5, weights=None, "
     "paths='walks', bias=True, trials=None, concat=False, memory=None, *, loops=None, repeats=None",
-    "PAN": "in_channels, hidden_channels, out_channels, num_layers=2, *, L=2, "
-    "method=5, weights=None, paths='walks', dropout=0.5, bias=True, trials=None, memory=None, "
-    "loops=None, repeats=None",
+    "PAN": "in_channels, hidden_channels, out_channels=None, num_layers=2, *, L=2, "
+    "method=5, weights=None, paths='walks', dropout=0.5, bias=True, trials=None, memory=None, act='relu', "
+    "act_first=False, act_kwargs=None, norm=None, norm_kwargs=None, jk=None, loops=None, repeats=None",
     "MET": "paths, weights=None, method=5, memory=None",
     "fit": "model, data, *, seeds=(0,), lr=0.01, "
-    "weight_decay=0.0005, epochs=200, patience=50, keep='loss', device='cpu', callback=None",
+    "weight_decay=0.0005, epochs=200, patience=50, keep='loss', device='cpu', callback=None, "
+    "metric=None, val=None, test=None",
     "METTransform": "L=2, method=2, weights=None, sparsify=None, laplacian=False, paths='walks'",
     "transforms.PrepareGraph": "method=5, name='adj', dtype=None, L=None, edge_weight='edge_weight', "
     "loops=None, repeats=None",

@@ -36,6 +36,9 @@ ODD = [
     *({"kind": "free", "k": "abc"}, {"kind": "fixed", "k": [1, 10**400, 0]}, {"kind": "fixed", "k": [[1] * 3] * 3}),
     *({"kind": "boltzmann", "energies": [0, 1, 2], "temperature": 10**400}, {"kind": "power-law", "temperature": None}),
     *({"kind": "power-law", "L": 2}, {"kind": "power-law", "alpha": "x"}, {"kind": "power-law", "temperature": [1, 2]}),
+    *("batch", "graph", "diff_group", "message", "prelu", "module", "multihead_attention", "glu", "cat", "lstm"),
+    *({"mode": "both"}, {"groups": 10**12}, {"num_parameters": 10**12}, {"device": "cpu", "num_parameters": 10**12}),
+    *({"embed_dim": 10**6, "num_heads": 1}, {"eps": 10**400}, {"momentum": [1]}, {"in_channels": 3}, {"trials": 2}),
     *({"kind": "effective", "width": -1}, {"kind": "effective", "breadth": 1}, {"kind": "shortest", "kind2": 1}),
 ]
 
@@ -49,6 +52,8 @@ def base(rng: random.Random) -> tuple[dict, dict, bytes]:
     config = {**sizes, "num_layers": rng.choice([1, 2, 2, 3]), "L": L, "method": method, "weights": weights}
     config |= {"paths": rng.choice(["walks", "shortest"]), "dropout": 0.5, "bias": rng.random() < 0.7}
     config |= {"trials": trials, "memory": rng.choice([None, "low"])}
+    if rng.random() < 0.5:  # a file need not say what is as it was before it could be said
+        config |= surroundings(rng, trials)
     model = PAN(**config)
     model.materialize(4)
     model.to(rng.choice(list(DTYPES)))
@@ -59,6 +64,17 @@ def base(rng: random.Random) -> tuple[dict, dict, bytes]:
         header[name] = {"dtype": DTYPES[tensor.dtype], "shape": list(tensor.shape), "data_offsets": place}
         data += content
     return config, header, data
+
+
+def surroundings(rng: random.Random, trials: int | None) -> dict:
+    """What stands between the layers; some of it goes with one trial alone."""
+    alone = trials is None
+    norm = rng.choice([None, "batch", "layer", *(["graph", "pair"] if alone else [])])
+    act = rng.choice(["relu", "elu", None, *(["prelu"] if alone else [])])
+    jk = rng.choice([None, "last", "cat", "max"])
+    options = {"batch": {"momentum": 0.5}, "layer": {"mode": "node"}}.get(norm) if rng.random() < 0.5 else None
+    words = {"act": act, "act_first": rng.random() < 0.3, "act_kwargs": None}
+    return words | {"norm": norm, "norm_kwargs": options, "jk": jk}
 
 
 # Each of these does one thing to a file; some leave it as good as it was.

@@ -1,16 +1,25 @@
 import pytest
 import torch
 from torch import nn
+from torch_geometric.data import Batch, Data
 from torch_geometric.nn import GCNConv
 from two_communities import small
 
-from panconv import PAN, fit
+from panconv import PAN, Adjacency, fit
 from panconv.nn import Dropout, Stacked
 from panconv.training import fit as train
 
 
 def model(trials, **options):
     return PAN(6, 8, 2, trials=trials, **options)
+
+
+MASKS = ("train_mask", "val_mask", "test_mask")
+
+
+def numbered(data, nodes):
+    """The validation nodes by their numbers."""
+    data.val_mask, data.val_idx = None, nodes
 
 
 class Net(nn.Module):
@@ -87,13 +96,95 @@ def test_each_trial_may_have_a_split_of_its_own(make):
     assert together.val_loss[0] != together.val_loss[1]
 
 
-def test_splits_must_be_of_one_size():
+@pytest.mark.parametrize("metric", ["accuracy", "macro_f1", "auc"])
+def test_splits_may_be_of_unequal_size(metric):
+    """A trial is what it is alone, and what is outside of all masks has no label."""
+    data, settings = small(), {"epochs": 30, "patience": 6, "lr": 0.1, "metric": metric}
+    draw, sizes = torch.Generator().manual_seed(1), torch.tensor([[5, 20, 10], [4, 12, 7], [10, 6, 20]])  # by trial
+    parts = torch.zeros(3, 40, 3, dtype=torch.bool)  # part, node, trial
+    for s, per_part in enumerate(sizes.T.tolist()):
+        nodes = torch.randperm(38, generator=draw)[: sum(per_part)].split(per_part)
+        for part, chosen in zip(parts, nodes, strict=True):
+            part[chosen, s] = True
+    data.y[~parts.any(0).any(1)] = -1
+    data.train_mask, data.val_mask, data.test_mask = parts
+    together = fit(model(3), data, seeds=[7, 8, 9], **settings)
+    for s in range(3):
+        data.train_mask, data.val_mask, data.test_mask = parts[:, :, s]
+        alone = fit(model(1), data, seeds=[7 + s], **settings)
+        assert (alone.best_epoch, alone.stopped_epoch) == ([together.best_epoch[s]], [together.stopped_epoch[s]])
+        assert (alone.val_metric, alone.test_metric) == (
+            pytest.approx([together.val_metric[s]]),
+            pytest.approx([together.test_metric[s]]),
+        )
+        assert torch.equal(alone.predicted[:, 0], together.predicted[:, s])
+        for name, values in alone.history.items():
+            torch.testing.assert_close(values[:, 0], together.history[name][: len(values), s], rtol=1e-4, atol=1e-5)
+
+
+def test_masks_have_a_column_for_each_trial_and_a_node_in_it():
     data = small()
-    data.val_mask = torch.stack([data.val_mask, data.val_mask & (torch.arange(40) > 5)], 1)
-    with pytest.raises(ValueError, match=r"data.val_mask must hold as many nodes for one trial as for another"):
+    data.val_mask = torch.stack([data.val_mask, data.val_mask & (torch.arange(40) > 50)], 1)
+    with pytest.raises(ValueError, match=r"data.val_mask must be boolean, .* with a node in it .*empty"):
         fit(model(2), data, seeds=[0, 1])
-    with pytest.raises(ValueError, match=r"data.val_mask must be boolean"):
+    with pytest.raises(ValueError, match=r"data.val_mask must be boolean, \(40,\) or \(40, 3\)"):
         fit(model(3), data, seeds=[0, 1, 2])
+
+
+@pytest.mark.parametrize("val", ["val_idx", "valid_idx"])
+def test_node_numbers_in_place_of_masks_and_a_column_of_labels(val):
+    data, expected = small(), fit(model(2), small(), seeds=[0, 1], epochs=5)
+    data.y = data.y.unsqueeze(1)
+    for name, index in (("train", "train_idx"), ("val", val), ("test", "test_idx")):
+        nodes = data[f"{name}_mask"].nonzero().squeeze(1)
+        data[index] = nodes[torch.randperm(len(nodes))]
+        del data[f"{name}_mask"]
+    found = fit(model(2), data, seeds=[0, 1], epochs=5)
+    assert torch.equal(found.history["val_loss"], expected.history["val_loss"])
+    assert found.test_accuracy == expected.test_accuracy
+
+
+def test_without_test_nodes():
+    data, expected = small(), fit(model(2), small(), seeds=[0, 1], epochs=5)
+    del data.test_mask
+    found = fit(model(2), data, seeds=[0, 1], epochs=5)
+    assert all(value != value for value in found.test_accuracy)
+    assert torch.equal(found.predicted, expected.predicted)
+
+
+@pytest.mark.parametrize("columns", [None, 1, 3])
+def test_numbers_are_learned_by_their_squared_error(columns):
+    data, C = small(), columns or 1
+    y = (data.x @ torch.rand(6, C)).where(~data.test_mask.unsqueeze(1) | (torch.arange(40)[:, None] % 8 < 4), 7.0)
+    y[39] = torch.nan
+    data.train_mask[39] = False
+    data.y = y.double() if columns else y[:, 0].double()
+    result = fit(PAN(6, 8, C, trials=2), data, seeds=[0, 1], epochs=60, lr=0.05, metric="r2", keep="metric")
+    assert result.metric == "r2"
+    assert result.val_metric == result.history["val_r2"].nan_to_num(-torch.inf).max(0).values.tolist()
+    scores = result.model(data.x, data.edge_index).detach()
+    torch.testing.assert_close(result.predicted, scores)
+    for s in range(2):
+        error = (scores[data.val_mask, s] - y[data.val_mask]).square().mean()
+        assert float(error) == pytest.approx(result.val_loss[s], rel=1e-4)
+    with pytest.raises(AttributeError, match="the accuracy was not measured, but r2: see test_metric"):
+        assert result.test_accuracy
+    assert fit(PAN(6, 8, C), data, epochs=2).metric == "mae"
+
+
+def test_several_graphs_in_one_batch_are_one_graph():
+    batch = Batch.from_data_list([small(seed=seed) for seed in range(3)])
+    one = Data(batch.x, batch.edge_index, y=batch.y, **{name: batch[name] for name in MASKS})
+    a, b = (fit(model(2), data, seeds=[0, 1], epochs=5) for data in (batch, one))
+    assert torch.equal(a.history["val_loss"], b.history["val_loss"])
+    assert a.predicted.shape == (120, 2)
+
+
+def test_a_prepared_graph_comes_along():
+    data, expected = small(), fit(model(None), small(), epochs=3).history["val_loss"]
+    data.adj = Adjacency.from_edge_index(data.edge_index, num_nodes=40)
+    data.edge_index = None
+    assert torch.equal(fit(model(None), data, epochs=3).history["val_loss"], expected)
 
 
 @pytest.mark.parametrize("keep", ["loss", "accuracy", "both"])
@@ -212,7 +303,23 @@ def test_dropout_is_torchs_own_again_afterwards():
     [
         (lambda d: d.x.fill_(torch.nan), {}, "data.x holds NaN"),
         (lambda d: setattr(d, "y", None), {}, "data.y is missing"),
-        (lambda d: setattr(d, "y", d.y.float()), {}, r"data.y must be 40 class numbers"),
+        (
+            lambda d: setattr(d, "y", d.y.float()),
+            {},
+            "data.y is of torch.float32 .* 1 numbers .* model gives 2",
+        ),
+        (lambda d: setattr(d, "y", d.y.bool()), {}, r"data.y must be class numbers"),
+        (lambda d: setattr(d, "y", torch.stack([d.y, d.y], 1)), {}, r"data.y must be class numbers"),
+        (lambda d: setattr(d, "y", d.y[:-1]), {}, r"data.y must have a row per node, 40"),
+        (lambda d: setattr(d, "y", torch.full((40, 2), torch.nan)), {}, r"data.y holds NaN"),
+        (lambda d: setattr(d, "train_idx", torch.arange(3)), {}, r"data has both train_mask and train_idx"),
+        (lambda d: numbered(d, torch.tensor([1, 40])), {}, r"data.val_idx names node 40"),
+        (lambda d: numbered(d, torch.tensor([1, -1])), {}, r"data.val_idx names node -1"),
+        (lambda d: numbered(d, torch.tensor([5, 1, 5])), {}, r"data.val_idx names 1 nodes twice"),
+        (lambda d: numbered(d, torch.tensor([1.0])), {}, r"data.val_idx must be node numbers"),
+        (lambda d: None, {"metric": "mae"}, r"metric must be one of accuracy, macro_f1, auc where y holds class"),
+        (lambda d: None, {"metric": "f1"}, r"metric must be one of .*, got 'f1'"),
+        (lambda d: None, {"metric": "auc", "keep": "accuracy"}, r"keep is 'accuracy', but the metric is auc"),
         (lambda d: setattr(d, "x", d.x[:, :5]), {}, r"data.x has 5 columns, but the model takes 6"),
         (lambda d: None, {"seeds": [-1]}, "seeds must be at least 0"),
         (lambda d: None, {"seeds": [2**70]}, "below 2\\^32"),
@@ -221,7 +328,7 @@ def test_dropout_is_torchs_own_again_afterwards():
         (lambda d: None, {"lr": 1e30}, "no trial ever had a finite validation loss"),
         (lambda d: setattr(d, "y", d.y + 1), {}, "data.y names class 2, but the model has 2 classes"),
         (lambda d: d.val_mask.fill_(False), {}, "data.val_mask must be boolean"),
-        (lambda d: setattr(d, "test_mask", None), {}, "data.test_mask is missing"),
+        (lambda d: setattr(d, "val_mask", None), {}, "data.val_mask is missing"),
         (lambda d: d.train_mask.logical_or_(d.test_mask), {}, r"data.train_mask and data.test_mask share \d+ nodes"),
         (lambda d: d.train_mask.logical_or_(d.val_mask), {}, r"data.train_mask &= ~data.val_mask"),
         (lambda d: d.val_mask.logical_or_(d.test_mask), {}, r"data.val_mask and data.test_mask share"),
@@ -229,7 +336,7 @@ def test_dropout_is_torchs_own_again_afterwards():
         (lambda d: None, {"epochs": 0}, "epochs must be an integer of at least 1, got 0"),
         (lambda d: None, {"patience": 0}, "patience must be an integer of at least 1, got 0"),
         (lambda d: None, {"lr": 0.0}, "lr must be positive"),
-        (lambda d: None, {"keep": "first"}, "keep must be one of loss, accuracy, both, last, got 'first'"),
+        (lambda d: None, {"keep": "first"}, "keep must be one of loss, accuracy, both, last, metric, got 'first'"),
         (lambda d: None, {"weight_decay": -1.0}, "weight_decay not negative"),
     ],
 )

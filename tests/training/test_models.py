@@ -157,7 +157,8 @@ def test_the_compiler_takes_dense_and_sparse_features(form, trials):
     dense = torch.rand(8, 5) * (torch.rand(8, 5) < 0.5)
     x = {"dense": dense, "csr": dense.to_sparse_csr(), "rows": SparseRows.of(dense.to_sparse())}[form]
     adj = Adjacency.of(torch.stack([torch.arange(8), (torch.arange(8) + 1) % 8]))
-    model = PAN(5, 4, 3, trials=trials)
+    words = {"norm": "batch", "jk": "cat", "act": "elu"} if form == "dense" else {}
+    model = PAN(5, 4, 3, trials=trials, **words)
     model.key(range(trials or 1), 1)
     torch._dynamo.reset()
     grads = []
@@ -166,8 +167,8 @@ def test_the_compiler_takes_dense_and_sparse_features(form, trials):
         scores = function(x, adj)
         scores.square().sum().backward()
         grads.append([scores.detach(), *(p.grad.clone() for p in model.parameters())])
-    for a, b in zip(*grads, strict=True):
-        torch.testing.assert_close(a, b)
+    for a, b in zip(*grads, strict=True):  # of what a norm takes away again, only rounding is left
+        torch.testing.assert_close(a, b, **({"rtol": 1e-4, "atol": 1e-4} if words else {}))
 
 
 @pytest.mark.parametrize("sparse", [False, True])

@@ -16,6 +16,7 @@ from safetensors.torch import save as serialised
 
 from panconv import PAN
 from panconv.training import models, saving
+from panconv.training import state as states
 from panconv.training.saving import file_of
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
@@ -120,7 +121,7 @@ def test_lengths_that_no_tensor_tells(tmp_path, monkeypatch):
     assert PAN.load(tmp_path).layers()[0].L == 1000
     with pytest.raises(ValueError, match="L must be at least 0 and at most 1,000,000"):
         PAN.load(forged(tmp_path, {**model.config, "L": 10**8}, model.state_dict()))
-    monkeypatch.setattr(models, "_MOST_LENGTHS", 4000)
+    monkeypatch.setattr(states, "_MOST_LENGTHS", 4000)
     with pytest.raises(ValueError, match="choose a lower L"):  # what would not load is not written
         model.save(tmp_path / "new")
     assert not (tmp_path / "new").exists()

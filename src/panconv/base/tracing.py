@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
 from torch.autograd import forward_ad
+
+T = TypeVar("T")
+NO_TORCHSCRIPT = (
+    "TorchScript (torch.jit, and torch.onnx.export with dynamo=False) would keep what is computed of this one graph: "
+    "use torch.export.export(model, (x, adj)) with an Adjacency, or panconv.nn.to_onnx"
+)
+_HOLD_AN_ADJACENCY = (
+    "a graph cannot be prepared inside of a trace: make adj = panconv.Adjacency.from_edge_index(edge_index, "
+    "edge_weight, num_nodes) before it, and call the model with adj in place of edge_index"
+)
 
 
 def may_look(value: Tensor | None = None) -> bool:
@@ -42,3 +54,28 @@ def is_batched(gradient: Tensor) -> bool:
 def is_differentiating() -> bool:
     """Whether forward mode or a torch.func transform is under way."""
     return forward_ad._current_level >= 0 or is_transforming()
+
+
+def check_not_jit() -> None:
+    """Refuses torch.jit.trace, which bakes in what was looked at and would be silently wrong on the next graph."""
+    if torch.jit.is_tracing():  # type: ignore[attr-defined]
+        raise ValueError(NO_TORCHSCRIPT)
+
+
+def outside_a_trace(function: Callable[..., T], *args: Any) -> T:
+    """function(*args), for which torch.compile breaks its graph; where that is not allowed, what to do instead."""
+    if not torch.compiler.is_compiling():
+        return function(*args)
+    if not torch.compiler.is_dynamo_compiling():  # torch.export, which runs the code and cannot step out of it
+        raise ValueError(_HOLD_AN_ADJACENCY)
+    return _call_eagerly(function, *args)
+
+
+def _call_eagerly(function: Callable[..., T], *args: Any) -> T:
+    return function(*args)
+
+
+try:
+    _call_eagerly = torch.compiler.disable(_call_eagerly, reason=_HOLD_AN_ADJACENCY)
+except TypeError:  # torch before 2.8 does not take a reason
+    _call_eagerly = torch.compiler.disable(_call_eagerly)

@@ -16,10 +16,8 @@ from panconv.data.edge_source import AdjacencySource, EdgeSource
 from panconv.graph import Adjacency
 from panconv.graph.csr import CSR, compress
 from panconv.graph.reading import from_array
-from panconv.graph.repeated import AS_USUAL
 from panconv.nn import num_hops as hops_of
-from panconv.nn.hops import layers_of
-from panconv.nn.on_paths import GraphLayer
+from panconv.nn.hops import layers_of, reading_of
 from panconv.paths.formed import extend
 
 
@@ -113,9 +111,8 @@ def _source_of(data: Any, model: nn.Module) -> EdgeSource:
             raise ValueError("data has no edge_index, and no Adjacency as its adj: it needs one of them")
         if isinstance(graph, Adjacency):
             return AdjacencySource(graph)
-        layers = layers_of(model)
-        reading = next((layer.reading for layer in layers if isinstance(layer, GraphLayer)), AS_USUAL)
-        return AdjacencySource(Adjacency.of(graph, data.get("edge_weight"), data.num_nodes, **reading._asdict()))
+        reading = reading_of(model)._asdict()
+        return AdjacencySource(Adjacency.of(graph, data.get("edge_weight"), data.num_nodes, **reading))
     if isinstance(data, EdgeSource):
         return data
     raise TypeError(f"data must be a PyG Data, an Adjacency or an EdgeSource, got {kind_of(data)}")

@@ -203,7 +203,12 @@ class Adjacency(Operands):
     @property
     def growth(self) -> float:
         """At least the largest row sum of one step, signs aside."""
-        return float(self.pattern.longest) if self._growth is None else self._growth
+        if self._growth is None and self.left is None:
+            return float(self.pattern.longest)
+        if self._growth is None:  # divided by degrees on both sides, it grows where edges go one way
+            grows = self.num_nodes and not self.is_symmetric
+            self._growth = float(self.row_sums().max()) if grows else 1.0
+        return self._growth
 
     @property
     def components(self) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -102,11 +103,7 @@ def _upon(adj: Adjacency, loops: int) -> tuple[Pattern, Tensor]:
 
 def over_degrees(adj: Adjacency, how: str, name: str) -> Adjacency:
     """The matrix divided by its row sums: on the left ("row"), or by their roots on both sides ("sym")."""
-    degree, power = adj.row_sums(), -1.0 if how == "row" else -0.5
-    if adj.value is None:  # whole numbers, whose powers are in range
-        inverse = degree**power if name == "A+I" else (degree**power).masked_fill(degree == 0, 0)
-    else:
-        inverse = inverse_degrees(degree, adj.absolute().row_sums() if adj.is_signed else None, power, name)
+    inverse = _inverse(adj, -1.0 if how == "row" else -0.5, name)
     # Its n-th power is D^½ Pⁿ D^−½, or Pⁿ, with P stochastic: row sums neither grow nor vanish, whatever n; but on a
     # directed graph without loops a walk may come to nodes that nothing reaches.
     decay = 1.0 if (name == "A+I" and adj.is_positive) or adj.is_symmetric else adj.decay / max(adj.growth, 1.0)
@@ -117,9 +114,22 @@ def over_degrees(adj: Adjacency, how: str, name: str) -> Adjacency:
         sides=(inverse, inverse if how == "sym" else None),
         facts=Facts(1.0, decay, adj.is_signed, adj.is_positive, adj._magnitude, undirected),
     )
-    if adj.num_nodes and may_look(inverse) and (adj.is_signed or (how == "sym" and not adj.is_symmetric)):
+    if not may_look(inverse):
+        made._growth = math.inf if adj.is_signed else 1.0  # without signs it is similar to D⁻¹A, which stays
+    elif how == "sym" and adj.value is None:
+        made._growth = None  # found where it is asked for: it takes the symmetry of the graph
+    elif adj.num_nodes and (adj.is_signed or (how == "sym" and not adj.is_symmetric)):
         made._growth = float(made.absolute().row_sums().max())  # negative or one-way weights can grow
     return made
+
+
+def _inverse(adj: Adjacency, power: float, name: str) -> Tensor:
+    """A power of the row sums, (N,) float64."""
+    degree = adj.row_sums()
+    if adj.value is not None:
+        return inverse_degrees(degree, adj.absolute().row_sums() if adj.is_signed else None, power, name)
+    power_of = degree**power  # of whole numbers, which is in range
+    return power_of if name == "A+I" else power_of.masked_fill(degree == 0, 0)
 
 
 def without_signs(adj: Adjacency) -> Adjacency:

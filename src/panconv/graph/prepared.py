@@ -10,8 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 from torch import Tensor
+from torch.compiler import is_compiling
 
-from panconv.base.tracing import is_transforming
+from panconv.base.tracing import is_transforming, outside_a_trace
 from panconv.graph.adjacency import Adjacency
 from panconv.graph.batching import block_diagonal
 from panconv.graph.repeated import AS_USUAL, Reading
@@ -56,8 +57,17 @@ def prepared(graph: Any, edge_weight: Tensor | None, num_nodes: int, reading: Re
     noticed, by a tensor's version and, since memory shared with NumPy changes without one, by comparing it with a copy
     on the CPU. Holding an `Adjacency` avoids all of this.
     """
-    if isinstance(graph, Adjacency) or torch.compiler.is_compiling():
+    if isinstance(graph, Adjacency):
         return Adjacency._of(graph, edge_weight, num_nodes, reading)
+    return outside_a_trace(_settled if is_compiling() else _prepare, graph, edge_weight, num_nodes, reading)
+
+
+def _settled(graph: Any, edge_weight: Tensor | None, num_nodes: int, reading: Reading) -> Adjacency:
+    """For a trace, which goes on with it and cannot look at it."""
+    return _prepare(graph, edge_weight, num_nodes, reading).settle()
+
+
+def _prepare(graph: Any, edge_weight: Tensor | None, num_nodes: int, reading: Reading) -> Adjacency:
     if isinstance(graph, (list, tuple)) and graph and all(isinstance(each, Adjacency) for each in graph):
         return Adjacency._of(_joined(graph), edge_weight, num_nodes, reading)  # as a PyG batch may hold them
     source = _recall(_sources, id(graph))

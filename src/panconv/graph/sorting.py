@@ -67,7 +67,9 @@ def _by_source(source: np.ndarray, target: np.ndarray, N: int) -> Sorted:
     moved = stable_order(torch.from_numpy(target), N)
     crow, col = pointers(target, N, index), source[moved.numpy()].astype(index)
     if np.array_equal(crow, crow_t) and np.array_equal(col, col_t):
-        mirror = Pattern(torch.from_numpy(crow), torch.from_numpy(col), True, loops, row=torch.from_numpy(source.copy()))
+        mirror = Pattern(
+            torch.from_numpy(crow), torch.from_numpy(col), True, loops, row=torch.from_numpy(source.copy())
+        )
         mirror.know_transposed(mirror, moved)  # which is its own inverse: from an edge to its mirror and back
         return Sorted(mirror, moved)
     pattern = Pattern(torch.from_numpy(crow), torch.from_numpy(col), False, loops)

@@ -169,7 +169,7 @@ def _terms_of_each(steps: Steps, rights: Sequence[Tensor], x: Tensor) -> Iterato
     made and applied once for all of them, or for as many as `_SIDE_BY_SIDE` values hold.
     """
     yield _times(rights[0], x)
-    at_once = max(1, _SIDE_BY_SIDE // max(1, x.numel()))
+    at_once = _at_once(x, len(rights))
     for first in range(1, len(rights), at_once):
         last = min(first + at_once, len(rights))
         block = torch.stack([_times(right, x) for right in rights[first:last]], 1)  # (N, lengths, …)
@@ -183,7 +183,7 @@ def _terms_of_each(steps: Steps, rights: Sequence[Tensor], x: Tensor) -> Iterato
 def _adjoint_of_each(steps: Steps, v: Sequence[Tensor]) -> Iterator[Tensor]:
     """G(n)ᵀvₙ for n = 0 … L, as many lengths side by side as in `_terms_of_each`."""
     yield v[0]
-    at_once = max(1, _SIDE_BY_SIDE // max(1, v[0].numel()))
+    at_once = _at_once(v[0], len(v))
     for start in range(1, len(v), at_once):
         last = min(start + at_once, len(v)) - 1
         block = v[last].unsqueeze(1)  # (N, lengths, …)
@@ -193,6 +193,11 @@ def _adjoint_of_each(steps: Steps, v: Sequence[Tensor]) -> Iterator[Tensor]:
             a, a_t = steps.step(n, block.dtype)
             block = spmm(a_t, a, block)
         yield from block.unbind(1)
+
+
+def _at_once(x: Tensor, lengths: int) -> int:
+    """How many lengths go through a step side by side; all, where a program is made for x of any size."""
+    return max(1, _SIDE_BY_SIDE // max(1, x.numel())) if isinstance(x.numel(), int) else lengths
 
 
 def sum_of(terms: Iterable[Tensor]) -> Tensor:

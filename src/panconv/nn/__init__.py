@@ -1,6 +1,7 @@
 """Layers."""
 
 from panconv.nn.dropout import Dropout as Dropout
+from panconv.nn.export import to_onnx as to_onnx
 from panconv.nn.high_temperature_conv import HighTemperatureConv as HighTemperatureConv
 from panconv.nn.hops import num_hops as num_hops
 from panconv.nn.lanczos_conv import LanczosConv as LanczosConv

@@ -9,6 +9,7 @@ from torch import nn
 from torch_geometric.nn import ChebConv, MessagePassing
 
 from panconv.base.checks import kind_of
+from panconv.graph.repeated import AS_USUAL, Reading
 from panconv.met.reach import Reach
 from panconv.nn.explainable import Hop
 from panconv.nn.on_paths import GraphLayer
@@ -55,6 +56,11 @@ def layers_of(module: nn.Module) -> Iterator[GraphLayer | MessagePassing]:
             yield each
         elif isinstance(each, Stacked):
             yield from layers_of(each.one)
+
+
+def reading_of(module: nn.Module) -> Reading:
+    """How the layers in a module read self-loops and repeated edges: as the first of them does."""
+    return next((layer.reading for layer in layers_of(module) if isinstance(layer, GraphLayer)), AS_USUAL)
 
 
 def _reach_in_pyg(layer: MessagePassing) -> Reach:

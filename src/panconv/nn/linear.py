@@ -8,9 +8,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.nn.parameter import UninitializedParameter
-from torch_geometric.nn.inits import glorot
+from torch_geometric.nn.inits import glorot, zeros
 
 from panconv.base.checks import FLOATS, check_device, checked_count, checked_width, kind_of
+from panconv.base.tracing import check_not_jit
 from panconv.compute.features import SparseRows
 
 _first_call = threading.Lock()  # of lazy maps: one thread fixes the width and the start, and the others find them
@@ -60,6 +61,7 @@ class Linear(nn.Module):
 
     def checked(self, x: Any) -> Tensor | SparseRows:
         """The features of N nodes, if this map takes them; sparse ones as `SparseRows`."""
+        check_not_jit()
         if not isinstance(x, (Tensor, SparseRows)):
             raise TypeError(f"x must be a tensor {self._expected()}, got {kind_of(x)}")
         shape = tuple(x.shape)
@@ -114,3 +116,24 @@ class Linear(nn.Module):
 
     def extra_repr(self) -> str:
         return f"{self.in_channels}, {self.out_channels}" + (f", trials={self.trials}" if self.trials else "")
+
+
+class Affine(Linear):
+    """x·W + b.
+
+    Args:
+        in_channels, out_channels, trials: as in `Linear`; b is (O,), or (S, O).
+    """
+
+    def __init__(self, in_channels: int, out_channels: int, trials: int | None = None) -> None:
+        super().__init__(in_channels, out_channels, trials)
+        self.bias = nn.Parameter(torch.zeros((out_channels,) if trials is None else (trials, out_channels)))
+
+    def reset_parameters(self) -> None:
+        """Glorot's uniform start, and no shift."""
+        super().reset_parameters()
+        zeros(getattr(self, "bias", None))  # the matrix starts before there is one
+
+    def forward(self, x: Tensor | SparseRows) -> Tensor:
+        out = super().forward(x)
+        return out + self.bias.to(out.dtype)

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from torch_geometric.nn.inits import zeros
 
 from panconv.base.checks import checked_length
+from panconv.base.tracing import NO_TORCHSCRIPT
 from panconv.compute.features import SparseRows
 from panconv.graph import Adjacency
 from panconv.graph.masked import MaskedGraph
@@ -43,7 +44,6 @@ class GraphLayer(Explainable):
         x: Tensor | SparseRows,
         edge_index: Any,
         edge_weight: Tensor | None = None,
-        *,
         return_met: bool = False,
         **others: Any,
     ) -> Any:
@@ -52,9 +52,9 @@ class GraphLayer(Explainable):
         With ``return_met`` it is two, that and the layer's `MET` on the graph, as PyG's PANConv returns its M.
         """
         refuse_words(self, others)
+        x = self.lin.checked(x)
         if return_met and self.without_met:
             raise ValueError(f"return_met=True asks for M, but {type(self).__name__} {self.without_met}")
-        x = self.lin.checked(x)
         if self.lin.trials is None:
             check_rows(tuple(x.shape), edge_index)
         adj = prepared(edge_index, edge_weight, x.shape[0], self.reading)
@@ -85,6 +85,9 @@ class GraphLayer(Explainable):
     def reach(self, stored: bool = False) -> Reach:
         """How far the layer looks; `stored` where degrees and the D_n of walks are known from the whole graph."""
         return WHOLE
+
+    def __prepare_scriptable__(self) -> None:  # torch.jit.script asks for it, of each module in a model
+        raise ValueError(NO_TORCHSCRIPT)
 
 
 class OnPaths(GraphLayer):

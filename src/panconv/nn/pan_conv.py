@@ -121,7 +121,6 @@ class PANConv(OnPaths):
         x: Any,
         edge_index: Any,
         edge_weight: Tensor | None = None,
-        *,
         return_met: bool = False,
         **others: Any,
     ) -> Any:
@@ -129,7 +128,7 @@ class PANConv(OnPaths):
         if isinstance(x, tuple) and len(x) == 2 and x[0] is x[1] and not self.two_kinds:
             x = x[0]  # one kind of nodes, named twice
         if not self.two_kinds and not isinstance(x, tuple):
-            return super().forward(x, edge_index, edge_weight, return_met=return_met, **others)
+            return super().forward(x, edge_index, edge_weight, return_met, **others)
         refuse_words(self, others)
         if return_met:
             raise ValueError(

@@ -21,6 +21,7 @@ class Stacked(nn.Module):
 
     A trial is what it would be alone, since it starts from its own seed and its `panconv.nn.Dropout` modules are keyed
     by seed and epoch. (torch's own dropout inside of it draws from torch's generator, differently for each trial.)
+    Running means and variances, such as batch norm has, are each trial's own too; other buffers are shared.
 
     Args:
         make: makes the module of one trial. It is called with the inputs of `forward` and gives (N, C).
@@ -51,29 +52,32 @@ class Stacked(nn.Module):
             raise TypeError(f"make must return a torch.nn.Module, got {kind_of(base)}: write lambda: Module(…)")
         self._names = [name for name, _ in base.named_parameters()]
         self._decays = [name.startswith(decay) for name in self._names]
-        each = (torch.stack([p.detach()] * trials) for p in base.parameters())  # (S, …)
-        self.stack = nn.ParameterList(each)
+        each = (nn.Parameter(torch.stack([p.detach()] * trials), p.requires_grad) for p in base.parameters())
+        self.stack = nn.ParameterList(each)  # (S, …)
+        self._running = [name for name, _ in _moving(base)]
+        for i, (_, kept) in enumerate(_moving(base)):
+            self.register_buffer(f"running_{i}", torch.stack([kept] * trials))  # (S, …)
         self._held = [base]  # in a list: its own parameters are not ours
         self._dropouts = [module for module in base.modules() if isinstance(module, Dropout)]
         self._keys: Tensor | None = None  # (S, number of dropouts)
         self._one_at_a_time = _Lock()
 
-    def forward(self, *inputs: Any) -> Tensor:
+    def forward(self, *inputs: Any, **named: Any) -> Tensor:
         """The scores of all trials. Each call puts the trials' parameters into one module: threads take turns."""
         with nullcontext() if torch.compiler.is_compiling() else self._one_at_a_time.held:  # it knows no locks
-            return self._scores(*inputs)
+            return self._scores(inputs, named)
 
-    def _scores(self, *inputs: Any) -> Tensor:
+    def _scores(self, inputs: tuple[Any, ...], named: dict[str, Any]) -> Tensor:
         base = self._held[0].train(self.training)
 
-        def one(parameters: list[Tensor], keys: Tensor | None) -> Tensor:
+        def one(state: list[Tensor], keys: Tensor | None) -> Tensor:
             for i, dropout in enumerate(self._dropouts):
                 dropout.keys = None if keys is None else keys[i]
-            return functional_call(base, dict(zip(self._names, parameters, strict=True)), inputs)
+            return functional_call(base, dict(zip(self._names + self._running, state, strict=True)), inputs, named)
 
         try:
             in_dims = (0, None if self._keys is None else 0)
-            return vmap(one, in_dims, out_dims=1, randomness="different")(list(self.stack), self._keys)
+            return vmap(one, in_dims, out_dims=1, randomness="different")(self._state(), self._keys)
         finally:  # a tensor of the inside of vmap is nothing outside of it
             for dropout in self._dropouts:
                 dropout.keys = None
@@ -82,6 +86,10 @@ class Stacked(nn.Module):
     def one(self) -> nn.Module:
         """The module that each trial runs through, whose own parameters are no trial's."""
         return self._held[0]
+
+    def _state(self) -> list[Tensor]:
+        """The parameters and what runs along with them, (S, …) each."""
+        return [*self.stack, *self.buffers()]
 
     # ------------------------------------------------------------------ what `fit` asks of a model
 
@@ -96,8 +104,9 @@ class Stacked(nn.Module):
             with torch.random.fork_rng(devices=[]):
                 torch.manual_seed(seed)
                 fresh = self._make()
-            for kept, p in zip(self.stack, fresh.parameters(), strict=True):
-                kept[s].copy_(p)
+            running = (buffer for _, buffer in _moving(fresh))
+            for kept, new in zip(self._state(), (*fresh.parameters(), *running), strict=True):
+                kept[s].copy_(new)
 
     def key(self, seeds: Sequence[int] | Tensor | None, epoch: int | Tensor) -> None:
         """Keys the dropout by seed and epoch; None for torch's generator."""
@@ -114,12 +123,19 @@ class Stacked(nn.Module):
         """One of the trials as a module of its own."""
         s = checked_trial(s, self.trials)
         one = self._make().to(self.stack[0])
-        one.load_state_dict({name: p[s] for name, p in zip(self._names, self.stack, strict=True)}, strict=False)
+        state = zip(self._names + self._running, self._state(), strict=True)
+        one.load_state_dict({name: each[s] for name, each in state}, strict=False)
         return one.train(self.training)
 
     def _apply(self, fn: Any, recurse: bool = True) -> Any:
         self._held[0]._apply(fn)
         return super()._apply(fn, recurse)
+
+
+def _moving(module: nn.Module) -> list[tuple[str, Tensor]]:
+    """The buffers that follow what passes through: the running means and variances of norms."""
+    those = {id(b) for m in module.modules() if getattr(m, "track_running_stats", False) for b in m.buffers(False)}
+    return [(name, buffer) for name, buffer in module.named_buffers() if id(buffer) in those]
 
 
 class _Lock:

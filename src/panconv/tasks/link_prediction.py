@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from sklearn.metrics import roc_auc_score
 from torch import Tensor
 
 from panconv.base.checks import INTEGERS, check_real, check_values, checked_count, shown
 from panconv.compute.spmm import spmm
 from panconv.graph import Adjacency
+from panconv.training.metrics import area
 from panconv.walkers.walk import walk_named
 
 _BLOCK = 2**18  # numbers at a time, 2 MiB: they stay in a processor's cache; a GPU wants more, to be busy
@@ -84,7 +84,7 @@ def auc(scores: Tensor, positives: Tensor) -> float:
     if not 0 < P < positives.numel():
         raise ValueError(f"positives must be True for some and False for others, got {P} True of {positives.numel()}")
     level = torch.unique(scores, return_inverse=True)[1]  # the order alone counts, and ∞ has a place in it too
-    return float(roc_auc_score(positives.cpu().numpy(), level.cpu().numpy()))
+    return float(area(level, positives.to(level.device)))
 
 
 def _power_entries(matrix: Adjacency, pairs: Tensor, steps: int) -> Tensor:

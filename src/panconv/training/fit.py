@@ -8,48 +8,25 @@ import warnings
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 import torch
 from torch import Tensor, nn
-from torch_geometric.data import Data
 
-from panconv.base.checks import (
-    as_number,
-    checked_count,
-    checked_device,
-    checked_seeds,
-    kind_of,
-    shown,
-)
-from panconv.graph import Adjacency
+from panconv.base.checks import as_number, checked_count, checked_device, checked_seeds, shown
 from panconv.training.cuda_graph import Replayed
-from panconv.training.epoch import KEEP, Epoch, Limits, Nodes, score
-from panconv.training.inputs import checked_inputs
+from panconv.training.epoch import KEEP, Epoch, Limits
+from panconv.training.inputs import Reader, Task, checked_parts, graph_task, is_graph
+from panconv.training.loading import first_batch, loader_task
+from panconv.training.metrics import METRICS, checked_metric
+from panconv.training.modules import Alone, is_native, made_ready
+from panconv.training.objective import gathered, measured, picked
 
 # After how many epochs the host looks whether trials still run. A GPU is never made to wait for more.
 _LOOK_EVERY = defaultdict(lambda: 10, cpu=1)
 
 
-class Trainable(Protocol):
-    """What `fit` asks of a model: `PAN` and `panconv.nn.Stacked` have it. Called with x and the graph, it gives scores
-    (N, C), or (N, S, C) for S trials."""
-
-    @property
-    def trials(self) -> int | None: ...
-    @property
-    def in_channels(self) -> int: ...  # -1: from the features
-    @property
-    def out_channels(self) -> int: ...  # classes
-    def __call__(self, x: Any, adj: Adjacency) -> Tensor: ...
-    def materialize(self, in_channels: int) -> None: ...
-    def seed(self, seeds: Sequence[int]) -> None: ...
-    def key(self, seeds: Any, epoch: Any) -> None: ...
-    def decayed(self) -> list[nn.Parameter]: ...
-    def trial(self, s: int) -> Any: ...
-
-
-Model = TypeVar("Model", bound=Trainable)
+Model = TypeVar("Model", bound=nn.Module)
 
 
 @dataclass(frozen=True)
@@ -71,23 +48,38 @@ class FitResult(Generic[Model]):
     seeds: list[int]
     best_epoch: list[int]  # that of the lowest validation loss, or as `keep` says, from 1; 0 if no loss was finite
     stopped_epoch: list[int]
+    metric: str
     val_loss: list[float]  # at the best epoch
-    val_accuracy: list[float]
-    test_accuracy: list[float]
-    predicted: Tensor  # the class of every node, (N, S)
-    history: dict[str, Tensor]  # train_loss, val_loss, val_accuracy: (epochs, S), NaN once a trial has stopped
+    val_metric: list[float]
+    test_metric: list[float]  # NaN where there was nothing to test on
+    predicted: Tensor  # the class of every node, (N, S), or its numbers, (N, S, C); with a loader, of `test` or `val`
+    history: dict[str, Tensor]  # train_loss, val_loss, val_<metric>: (epochs, S), NaN once a trial has stopped
     seconds: float
+
+    @property
+    def val_accuracy(self) -> list[float]:
+        return self._accuracy(self.val_metric, "val_metric")
+
+    @property
+    def test_accuracy(self) -> list[float]:
+        return self._accuracy(self.test_metric, "test_metric")
+
+    def _accuracy(self, values: list[float], name: str) -> list[float]:
+        if self.metric != "accuracy":
+            raise AttributeError(f"the accuracy was not measured, but {self.metric}: see {name}, or change metric")
+        return values
 
     def best(self) -> Any:
         """The model of the trial with the lowest validation loss, on its own."""
-        if self.model.trials is None:
+        if getattr(self.model, "trials", None) is None:
             return self.model
-        return self.model.trial(min(range(len(self.seeds)), key=self.val_loss.__getitem__))
+        one: Any = self.model
+        return one.trial(min(range(len(self.seeds)), key=self.val_loss.__getitem__))
 
 
 def fit(
     model: Model,
-    data: Data,
+    data: Any,
     *,
     seeds: Sequence[int] = (0,),
     lr: float = 0.01,
@@ -97,61 +89,81 @@ def fit(
     keep: str = "loss",
     device: str | torch.device = "cpu",
     callback: Callable[[Progress], None] | None = None,
-) -> FitResult[Model]:
-    """Trains a model on a graph with train, validation and test nodes.
+    metric: str | None = None,
+    val: Any = None,
+    test: Any = None,
+) -> FitResult[Any]:
+    """Trains a model on a graph with train, validation and test nodes, or on the batches of a loader.
 
-    Adam; weight decay on `model.decayed()`, in `PAN` the first layer's matrix; a trial ends when its validation loss
-    has not fallen for `patience` epochs, and its parameters go back to those of its lowest validation loss. The test
-    nodes are looked at once, after that. The model starts anew from the seeds, one for each of its trials: trial s
-    comes out the same, to rounding, alone or among others.
+    Adam; weight decay on `model.decayed()`, in `PAN` the first layer's matrix, in any other module all parameters; a
+    trial ends when its validation loss has not fallen for `patience` epochs, and its parameters go back to those of its
+    lowest validation loss. The test nodes are looked at once, after that. The model starts anew from the seeds, one for
+    each of its trials: trial s comes out the same, to rounding, alone or among others. The loss is the cross entropy of
+    classes, where y is of integers, and the mean squared error of numbers, where it is of floating point.
 
     On a GPU an epoch is recorded once and then replayed as a whole (a CUDA graph), without a word to the host but each
-    tenth epoch.
+    tenth epoch. Loaders, and modules that are not made for `fit`, are called as they are.
 
     Args:
-        model: `PAN(…, trials=S)` for S seeds side by side, or `PAN(…)` for one, or any other as `panconv.nn.Stacked`.
-        data: x (N, F), dense or sparse, of numbers that the model's dtype holds, edge_index, optionally edge_weight, y,
-            and the three masks, (N,), or (N, S) where each trial has a split of its own; no test node is trained on.
+        model: `PAN(…, trials=S)` for S seeds side by side, or `PAN(…)` for one, or `panconv.nn.Stacked`. Any other
+            module too: it is called with x and edge_index (an `Adjacency` if that argument is called adj), and by name
+            with edge_weight, edge_attr and batch, if its forward has such an argument; for one seed it is trained
+            itself, for several `FitResult.model` is a `Stacked` of copies. It starts anew by the `reset_parameters` of
+            what it is made of.
+        data: a graph: x (N, F), dense or sparse, of numbers that the model's dtype holds, edge_index, optionally
+            edge_weight, y (N,), or numbers to learn (N, C), train_mask, val_mask and optionally test_mask, (N,), or
+            (N, S) where each trial has a split of its own; or node numbers train_idx, val_idx and test_idx. No test
+            node is trained on, and y may be anything outside of the masks. Or with `val` a loader: graphs or batches of
+            graphs, whose y has a row for each row of the scores, a node's or a graph's; with a `batch_size` the first
+            rows alone count.
         seeds: one per trial.
         lr, weight_decay, epochs, patience: the settings of the training.
-        keep: which epoch of a trial is its best: that of the lowest validation "loss"; the last of the highest
-            validation "accuracy"; "both", the last at which neither was ever better, where patience counts from the
-            last time that either was as good as ever; or simply the "last", as in GCN's code, where a trial ends when
-            its validation loss is above the mean of the `patience` epochs before.
+        keep: which epoch of a trial is its best: that of the lowest validation "loss"; the last of the best validation
+            "metric" ("accuracy" says the same of the accuracy); "both", the last at which neither was ever better,
+            where patience counts from the last time that either was as good as ever; or simply the "last", as in GCN's
+            code, where a trial ends when its validation loss is above the mean of the `patience` epochs before.
         device: where to train.
         callback: called with a `Progress` after every epoch; on a GPU after every tenth, and the last.
+        metric: "accuracy", the default for classes, "macro_f1" or "auc"; for numbers "mae", the default, or "r2".
+        val, test: loaders to choose by and, if given, to test on; a single graph will do.
     """
-    began = time.perf_counter()
-    _check_settings(model, seeds, lr, weight_decay, epochs, patience)
-    if not isinstance(keep, str) or keep not in KEEP:
-        raise ValueError(f"keep must be one of {', '.join(KEEP)}, got {shown(keep)}")
+    began, native = time.perf_counter(), is_native(model)
+    checked_seeds(seeds, _trials(model, native, seeds), bits=32)
+    _check_settings(lr, weight_decay, epochs, patience)
     device = checked_device(device)
-    task = checked_inputs(data, model, device)
-    model.materialize(task.x.shape[-1])
-    model.to(device).seed(seeds)  # type: ignore[attr-defined]
-    optimizer = adam(model, lr, weight_decay, device)
-    nodes = Nodes(task.y, task.train, task.val)
-    epoch = Epoch(model, optimizer, (task.x, task.adj), nodes, seeds, Limits(epochs, patience, keep))
+    loaders = None if is_graph(data) and val is None and test is None else {"train": data, "val": val, "test": test}
+    first = data if loaders is None else first_batch(loaders)
+    read, (_, y) = Reader.of(model, native, device), checked_parts(first)
+    limits = Limits(epochs, patience, keep, checked_metric(metric, not y.is_floating_point()))
+    _check_keep(keep, limits.metric)
+    inputs = read(first)
+    ready = made_ready(model, native, inputs, seeds)
+    if loaders is None:
+        task = graph_task(data, y, inputs, ready, read.dtype)
+    else:
+        task = loader_task(loaders, read, ready.out_channels)
+    ready.seed(seeds)
+    optimizer = adam(ready, lr, weight_decay, device)
+    epoch = Epoch(ready, optimizer, task.train, task.val, seeds, limits)
     try:
-        run_epochs(epoch, epochs, device, callback)
+        run_epochs(epoch, epochs, device, callback, replayed=native and task.is_one)
     finally:
-        model.key(None, 0)
-        model.eval()  # type: ignore[attr-defined]
+        ready.key(None, 0)
+        ready.eval()
     epoch.restore()
     _check_outcome(epoch.best_loss.tolist(), seeds, lr, weight_decay)
-    with torch.no_grad():
-        scores = model(task.x, task.adj)
-        _, test_accuracy = score(scores, task.test, task.y[task.test])
+    test_metric, predicted = _outcome(ready, task, limits.metric, len(seeds))
     last = int(epoch.last_epoch.max())
     return FitResult(
-        model=model,
+        model=ready.module if isinstance(ready, Alone) else ready,
         seeds=list(seeds),
         best_epoch=epoch.best_epoch.tolist(),
         stopped_epoch=epoch.last_epoch.tolist(),
+        metric=limits.metric,
         val_loss=epoch.best_loss.tolist(),
-        val_accuracy=epoch.best_accuracy.tolist(),
-        test_accuracy=test_accuracy.tolist(),
-        predicted=scores.argmax(-1).reshape(len(task.y), -1).cpu(),
+        val_metric=epoch.best_metric.tolist(),
+        test_metric=test_metric,
+        predicted=predicted,
         history={name: values[:last].cpu() for name, values in epoch.history.items()},
         seconds=time.perf_counter() - began,
     )
@@ -167,9 +179,15 @@ def adam(model: Any, lr: float, weight_decay: float, device: torch.device) -> to
     return torch.optim.Adam(groups, lr=lr, fused=True, capturable=device.type == "cuda")
 
 
-def run_epochs(epoch: Epoch, epochs: int, device: torch.device, callback: Callable[[Progress], None] | None) -> None:
+def run_epochs(
+    epoch: Epoch,
+    epochs: int,
+    device: torch.device,
+    callback: Callable[[Progress], None] | None,
+    replayed: bool = True,
+) -> None:
     """Epochs until every trial has ended, with a look at them from time to time, since a GPU must wait for it."""
-    step = Replayed(epoch, device)
+    step = Replayed(epoch, device) if replayed else epoch
     every = _LOOK_EVERY[device.type]
     for done in range(1, epochs + 1):
         step()
@@ -193,16 +211,36 @@ def _check_outcome(losses: Sequence[float], seeds: Sequence[int], lr: float, wei
         warnings.warn(f"the trials of seeds {lost} never had a finite validation loss", stacklevel=3)
 
 
-def _check_settings(
-    model: Any, seeds: Sequence[int], lr: float, weight_decay: float, epochs: int, patience: int
-) -> None:
-    lacks = [name for name in ("trials", "in_channels", "out_channels", "seed", "decayed") if not hasattr(model, name)]
-    if lacks or isinstance(model, type):
-        raise TypeError(
-            f"model must be a PAN, or another module in panconv.nn.Stacked, got {kind_of(model)}, which has no "
-            f"{lacks[0] if lacks else 'parameters yet'}"
-        )
-    checked_seeds(seeds, model.trials or 1, bits=32)
+def _outcome(model: Any, task: Task, metric: str, S: int) -> tuple[list[float], Tensor]:
+    """The metric of each trial on the test, and what the trials predict."""
+    with torch.no_grad():
+        if task.is_one:
+            (sample,) = task.val if task.test is None else task.test
+            scores = sample.scores(model).reshape(-1, S, model.out_channels)
+            found = picked(scores, sample.part)
+        else:
+            found = gathered(model, task.val if task.test is None else task.test)
+            scores = found.scores
+        value = measured(found, metric)[1].tolist()
+    predicted = scores.argmax(-1) if METRICS[metric].of_classes else scores
+    return [math.nan] * S if task.test is None else value, predicted.cpu()
+
+
+def _check_keep(keep: str, metric: str) -> None:
+    if not isinstance(keep, str) or keep not in KEEP:
+        raise ValueError(f"keep must be one of {', '.join(KEEP)}, got {shown(keep)}")
+    if keep == "accuracy" != metric:
+        raise ValueError(f"keep is 'accuracy', but the metric is {metric}: say keep='metric', or metric='accuracy'")
+
+
+def _trials(model: Any, native: bool, seeds: Any) -> int:
+    """How many seeds there have to be: those that a model is made for, or as many as there are."""
+    if native:
+        return model.trials or 1
+    return max(len(seeds), 1) if hasattr(seeds, "__len__") else 1
+
+
+def _check_settings(lr: float, weight_decay: float, epochs: int, patience: int) -> None:
     checked_count(epochs, "epochs")
     checked_count(patience, "patience")
     rate, decay = as_number(lr), as_number(weight_decay)

@@ -1,76 +1,134 @@
-"""What `fit` learns from: features, graph, labels and the nodes of each part, checked and on their device."""
+"""What `fit` learns from: features, graph and labels, checked, as the model is called with them, on its device."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import combinations
+import inspect
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import torch
-from torch import Tensor
-from torch_geometric.data import Data
+from torch import Tensor, nn
+from torch_geometric.data.data import BaseData
 
-from panconv.base.checks import INTEGERS, check_real, check_values, kind_of, shown
+from panconv.base.checks import INTEGERS, check_real, check_values, kind_of
 from panconv.compute.features import SparseRows
 from panconv.graph import Adjacency
-from panconv.graph.repeated import Reading
+from panconv.graph.repeated import AS_USUAL, Reading
+from panconv.nn.hops import reading_of
+from panconv.training.objective import Part, Sample
+from panconv.training.parts import checked_masks, part_of
 
-_MASKS = ("train_mask", "val_mask", "test_mask")
+# What a module gets where its forward has an argument of that name: None where the graph has no such thing.
+_EXTRAS = ("edge_weight", "edge_attr", "batch")
 
 
 class Inputs(NamedTuple):
-    """A graph whose nodes are to be classified."""
+    """What a model is called with."""
 
-    x: Tensor | SparseRows  # (N, F)
-    adj: Adjacency
-    y: Tensor  # (N,)
-    train: Tensor  # (n,), or (n, S) where each trial has a split of its own
-    val: Tensor
-    test: Tensor
+    args: tuple[Any, ...]
+    named: Mapping[str, Any]
 
+    @property
+    def width(self) -> int:
+        return self.args[0].shape[-1]
 
-def checked_inputs(data: Data, model: Any, device: torch.device) -> Inputs:
-    """What data holds for a model, in its dtype, on the device."""
-    x, y = checked_parts(data)
-    N, sparse = x.size(0), x.layout != torch.strided
-    masks = _checked_masks(data, N, model.trials)
-    _check_fit(model, x.size(1), y[torch.stack([m.reshape(N, -1).any(1) for m in masks]).any(0)])
-    dtype = next(p.dtype for p in reversed(list(model.parameters())))
-    cast = x.to(dtype)
-    if x.dtype == torch.float64 != dtype and not torch.equal(_stored(cast).double(), _stored(x)):
-        raise ValueError(
-            f"data.x is float64 and would be rounded to the model's {dtype}: round it yourself, data.x = "
-            "data.x.float(), or train in float64, model.double()"
-        )
-    features = SparseRows.of(cast).to(device) if sparse else cast.to(device)
-    weight = getattr(data, "edge_weight", None)
-    weight = weight.detach() if isinstance(weight, Tensor) else weight
-    reading = getattr(model, "reading", Reading())  # of self-loops and repeated edges, where a model has a say in it
-    adj = Adjacency.of(data.edge_index, weight, N, **reading._asdict()).to(device)
-    return Inputs(features, adj, y.to(device).long(), *(_nodes(mask.to(device)) for mask in masks))
+    def with_part(self, part: Part) -> Sample:
+        return Sample(self.args, part, self.named)
 
 
-def _stored(x: Tensor) -> Tensor:
-    return x if x.layout == torch.strided else x.to_sparse_csr().values()
+class Reader(NamedTuple):
+    """Makes the inputs of a model from a graph.
 
+    What is made for `fit` is called with x, which may be `SparseRows`, and an `Adjacency`; any other module with x and
+    edge_index, or an `Adjacency` if that argument is called adj, and by name with the edge weights, edge attributes and
+    batch vector that it has arguments for.
+    """
 
-def _check_disjoint(masks: Sequence[Tensor]) -> None:
-    """No node learns and is looked at, nor chooses and is tested; test_mask = val_mask says that no node is tested."""
-    for (first, a), (second, b) in combinations(zip(_MASKS, masks, strict=True), 2):
-        shared = (a & b).any(1).nonzero()
-        if shared.numel() and not (first == "val_mask" and torch.equal(a, b)):
+    dtype: torch.dtype
+    device: torch.device
+    takes: frozenset[str] | None  # of any other module: the names of its arguments
+    reading: Reading = AS_USUAL  # of self-loops and repeated edges, where a model has a say in it
+    by_graph: bool = False  # whether what is made for `fit` looks at whole graphs, and is told which node is in which
+
+    @staticmethod
+    def of(model: nn.Module, native: bool, device: torch.device) -> Reader:
+        dtypes = [p.dtype for p in model.parameters()]
+        if not dtypes:
+            raise ValueError(f"model must have parameters to train, got {kind_of(model)}, which has none")
+        by_graph = native and getattr(model, "supports_norm_batch", False)
+        return Reader(dtypes[-1], device, None if native else _arguments(model), reading_of(model), by_graph)
+
+    def __call__(self, data: Any) -> Inputs:
+        x, edges = self._features(data.x).to(self.device), getattr(data, "edge_index", None)
+        wanted = self.takes or (("batch",) if self.by_graph else ())
+        named = {name: getattr(data, name, None) for name in _EXTRAS if name in wanted}
+        named = {name: None if each is None else each.to(self.device) for name, each in named.items()}
+        if self.takes is None or edges is None or "adj" in self.takes:
+            return Inputs((x, self._adjacency(data)), named)
+        if not isinstance(edges, Tensor):
+            raise TypeError(f"data.edge_index must be a tensor (2, E), got {kind_of(edges)}")
+        if getattr(data, "edge_weight", None) is not None and "edge_weight" not in self.takes:
             raise ValueError(
-                f"data.{first} and data.{second} share {shared.numel()} nodes, such as {int(shared[0])}: "
-                f"take them out of one of the two, as in data.{first} &= ~data.{second}"
+                "data.edge_weight is there, but the model's forward has no argument edge_weight: add one, or remove "
+                "the weights, del data.edge_weight"
             )
+        return Inputs((x, edges.to(self.device)), named)
+
+    def _adjacency(self, data: Any) -> Adjacency:
+        """The graph, prepared beforehand or now."""
+        adj, weight = getattr(data, "adj", None), getattr(data, "edge_weight", None)
+        if not isinstance(adj, Adjacency):
+            weight = weight.detach() if isinstance(weight, Tensor) else weight
+            adj = Adjacency.of(data.edge_index, weight, data.x.size(0), **self.reading._asdict())
+        return adj.to(self.device)
+
+    def _features(self, x: Tensor) -> Tensor | SparseRows:
+        if self.takes is None:
+            return self._cast(x) if x.layout == torch.strided else SparseRows.of(self._cast(x))
+        x = x.to_dense()  # as PyG's layers take it; integers may be numbers to look up
+        return self._cast(x) if x.is_floating_point() or x.dtype == torch.bool else x
+
+    def _cast(self, x: Tensor) -> Tensor:
+        """In the model's dtype."""
+        cast = x.to(self.dtype)
+        if x.dtype == torch.float64 != self.dtype and not torch.equal(_stored(cast).double(), _stored(x)):
+            raise ValueError(
+                f"data.x is float64 and would be rounded to the model's {self.dtype}: round it yourself, data.x = "
+                "data.x.float(), or train in float64, model.double()"
+            )
+        return cast
+
+
+def _arguments(model: nn.Module) -> frozenset[str]:
+    """The names of what a module's forward takes, if that can be x and a graph."""
+    model = getattr(model, "_orig_mod", model)  # what torch.compile has wrapped
+    signature = inspect.signature(model.forward)
+    try:
+        signature.bind(None, None, **{name: None for name in _EXTRAS if name in signature.parameters})
+    except TypeError:
+        raise TypeError(
+            f"model must be one that is called with x and edge_index, got {kind_of(model)}, whose forward takes "
+            f"{signature}"
+        ) from None
+    return frozenset(signature.parameters)
+
+
+# ---------------------------------------------------------------------- one graph
+
+
+def is_graph(data: Any) -> bool:
+    """Whether data is one graph, and not a loader."""
+    return isinstance(data, (BaseData, str, bytes, Tensor, Mapping)) or not isinstance(data, Iterable)
 
 
 def checked_parts(data: Any) -> tuple[Tensor, Tensor]:
-    """The features, real and finite, and the labels."""
-    for name in ("x", "edge_index", "y", *_MASKS):
+    """The features, real and finite, and the labels or numbers to learn."""
+    has_graph = isinstance(getattr(data, "adj", None), Adjacency)
+    for name in ("x", "y") if has_graph else ("x", "edge_index", "y"):
         if getattr(data, name, None) is None:
             raise ValueError(
-                f"data.{name} is missing: fit needs x, edge_index, y and the three masks, got {kind_of(data)}"
+                f"data.{name} is missing: fit needs x, edge_index, y and masks, or a loader of such graphs, got "
+                f"{kind_of(data)}"
             )
         if name != "edge_index" and not isinstance(getattr(data, name), Tensor):
             raise TypeError(f"data.{name} must be a tensor, got {kind_of(getattr(data, name))}")
@@ -78,40 +136,61 @@ def checked_parts(data: Any) -> tuple[Tensor, Tensor]:
     if x.dim() != 2:
         raise ValueError(f"data.x must be (N, F), a row per node, got shape {tuple(x.shape)}")
     check_real(x, "data.x")
-    for name in ("x", "y", *_MASKS):
-        check_values(getattr(data, name), f"data.{name}")
+    check_values(x, "data.x")
+    check_values(y, "data.y")
     if not bool(torch.isfinite(_stored(x)).all()):
         raise ValueError("data.x holds NaN or infinite features: mend or remove them")
-    if y.shape != (x.size(0),) or y.dtype not in INTEGERS:
-        raise ValueError(
-            f"data.y must be {x.size(0)} class numbers, (N,) of integers, got {tuple(y.shape)} of {y.dtype}"
-        )
-    return x, y
+    return x, checked_targets(y)
 
 
-def _checked_masks(data: Any, N: int, trials: int | None) -> list[Tensor]:
-    """The three masks, which share no node."""
-    masks = [getattr(data, name) for name in _MASKS]
-    for name, mask in zip(_MASKS, masks, strict=True):
-        if mask.dtype != torch.bool or mask.shape not in ((N,), (N, trials)) or not bool(mask.any()):
-            kind = "empty" if mask.dtype == torch.bool and not bool(mask.any()) else mask.dtype
-            raise ValueError(f"data.{name} must be boolean, ({N},), with a node in it; got {tuple(mask.shape)}, {kind}")
-        if mask.dim() == 2 and len(mask.sum(0).unique()) > 1:
-            numbers = mask.sum(0).tolist()
-            raise ValueError(f"data.{name} must hold as many nodes for one trial as for another, got {shown(numbers)}")
-    _check_disjoint([mask.reshape(N, -1) for mask in masks])
-    return masks
+def checked_targets(y: Tensor) -> Tensor:
+    """Class numbers (n,) or numbers (n, C)."""
+    if y.dtype in INTEGERS and (y.dim() == 1 or (y.dim() == 2 and y.size(1) == 1)):
+        return y.reshape(-1).long()
+    if y.is_floating_point() and y.dim() in (1, 2):
+        return y.reshape(len(y), -1)
+    raise ValueError(
+        "data.y must be class numbers, (N,) or (N, 1) of integers, or numbers to learn, (N,) or (N, C) of floating "
+        f"point, got {tuple(y.shape)} of {y.dtype}"
+    )
 
 
-def _check_fit(model: Any, F: int, known: Tensor) -> None:
-    C, width = model.out_channels, model.in_channels
-    if width not in (-1, F):
-        raise ValueError(f"data.x has {F} columns, but the model takes {width} (in_channels)")
-    low, high = int(known.min()), int(known.max())
-    if low < 0 or high >= C:
-        raise ValueError(f"data.y names class {low if low < 0 else high}, but the model has {C} classes, 0 … {C - 1}")
+def _stored(x: Tensor) -> Tensor:
+    return x if x.layout == torch.strided else x.to_sparse_csr().values()
 
 
-def _nodes(mask: Tensor) -> Tensor:
-    """The nodes of a mask (N,), or of each column of one (N, S), whose numbers are alike."""
-    return mask.nonzero().squeeze(1) if mask.dim() == 1 else mask.T.nonzero()[:, 1].reshape(mask.size(1), -1).T
+def check_known(y: Tensor, C: int) -> None:
+    """Refuses what a model of C scores cannot learn."""
+    if y.is_floating_point():
+        if y.size(1) != C:
+            raise ValueError(
+                f"data.y is of {y.dtype} and so has {y.size(1)} numbers per row to learn, but the model gives {C} "
+                "(out_channels): make them equal, or for classes use data.y.long()"
+            )
+        if not bool(torch.isfinite(y).all()):
+            raise ValueError("data.y holds NaN or infinite numbers among those to learn: take them out of the masks")
+    elif len(y) and (int(y.min()) < 0 or int(y.max()) >= C):
+        wrong = int(y.min()) if int(y.min()) < 0 else int(y.max())
+        raise ValueError(f"data.y names class {wrong}, but the model has {C} classes, 0 … {C - 1}")
+
+
+class Task(NamedTuple):
+    """What to learn from, to choose by, and to look at once, at the end."""
+
+    train: Iterable[Sample]
+    val: Iterable[Sample]
+    test: Iterable[Sample] | None
+    is_one: bool  # whether it is one graph, the same sample in every epoch
+
+
+def graph_task(data: Any, y: Tensor, inputs: Inputs, model: Any, dtype: torch.dtype) -> Task:
+    """One graph with masks, whose checked labels are y."""
+    N, device = inputs.args[0].shape[0], inputs.args[1].device
+    if len(y) != N:
+        raise ValueError(f"data.y must have a row per node, {N}, got {tuple(data.y.shape)}")
+    masks = checked_masks(data, N, model.trials)
+    known = torch.stack([mask.reshape(N, -1).any(1) for mask in masks.values()]).any(0)
+    check_known(y[known.to(y.device)], model.out_channels)
+    y = y.to(device, dtype if y.is_floating_point() else torch.long)
+    found = {name: [inputs.with_part(part_of(y, mask.to(device)))] for name, mask in masks.items()}
+    return Task(found["train"], found["val"], found.get("test"), True)

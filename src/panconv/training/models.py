@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,29 +12,44 @@ from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
 
 from panconv.base import random
-from panconv.base.checks import FLOATS, checked_count, checked_length, checked_seeds, checked_trial
+from panconv.base.checks import checked_count, checked_flag, checked_seeds, checked_trial
 from panconv.compute.features import SparseRows
 from panconv.graph.prepared import prepared
 from panconv.graph.repeated import Reading
 from panconv.nn import Dropout, PANConv, num_hops
+from panconv.nn.between import checked_graphs, surroundings, takes_batch
 from panconv.nn.explainable import is_explained
-from panconv.nn.refusals import check_rows
+from panconv.nn.linear import Affine
+from panconv.nn.refusals import check_rows, refuse_words
 from panconv.training import saving
+from panconv.training.state import check_lengths, check_state, widths
 from panconv.weights import layer_specs, plain_spec, trial_spec
 
 
 class PAN(nn.Module):
     """A stack of `PANConv` layers with ReLU between them and dropout before each: scores (N, classes).
 
+    By keyword, the arguments in_channels, hidden_channels, num_layers, out_channels, dropout, and those from act to jk
+    mean what they mean in `torch_geometric.nn.GCN`; by position, out_channels is the third here and num_layers there.
+
     Args:
         in_channels: features of a node, or -1.
         hidden_channels: width of the hidden layers.
-        out_channels: number of classes.
+        out_channels: number of classes; None for hidden_channels.
         num_layers: number of convolutions.
         L, method, weights, paths, bias, memory: as in `PANConv`; each layer has path weights of its own, of the one
             kind, or of its own kind by ``{"kind": "layers", "of": [first, second, …]}``.
         dropout: before every layer, while training.
         trials: S, to hold S independent models side by side; scores are then (N, S, classes).
+        act: what follows every layer but the last: the name of an activation of `torch.nn`, a module, or None.
+        act_first: whether it comes before the normalisation.
+        act_kwargs: options of an activation given by its name.
+        norm: between layer and activation: ``"batch"``, ``"layer"``, or without trials any other of PyG's by its name,
+            or a module, of which each layer gets a copy.
+        norm_kwargs: options of a normalisation given by its name, such as ``{"mode": "node"}``.
+        jk: jumping knowledge. The last layer is then hidden as well, and a linear map behind it takes its output,
+            ``"last"``; that of all layers side by side, ``"cat"``; their maximum, ``"max"``; or, without trials, a sum
+            with weights from an ``"lstm"``.
         loops, repeats: how self-loops and repeated edges are read, as in `PANConv`.
 
     >>> model = PAN(1433, 16, 7)
@@ -43,11 +57,17 @@ class PAN(nn.Module):
     [5, 5]
     """
 
+    supports_edge_weight, supports_edge_attr = True, False  # what PyG's models say of themselves
+    act: Callable[[Tensor], Tensor] | None
+    norms: nn.ModuleList
+    jk: nn.Module | None
+    lin: Affine | None
+
     def __init__(
         self,
         in_channels: int,
         hidden_channels: int,
-        out_channels: int,
+        out_channels: int | None = None,
         num_layers: int = 2,
         *,
         L: int = 2,
@@ -58,6 +78,12 @@ class PAN(nn.Module):
         bias: bool = True,
         trials: int | None = None,
         memory: str | None = None,
+        act: str | Callable[[Tensor], Tensor] | None = "relu",
+        act_first: bool = False,
+        act_kwargs: dict[str, Any] | None = None,
+        norm: str | nn.Module | None = None,
+        norm_kwargs: dict[str, Any] | None = None,
+        jk: str | None = None,
         loops: str | None = None,
         repeats: str | None = None,
     ) -> None:
@@ -75,9 +101,23 @@ class PAN(nn.Module):
         self.trials, self.decay = trials, "first"
         self.convs = nn.ModuleList(
             PANConv(a, b, L, method, w, paths, bias, trials, memory=memory, loops=loops, repeats=repeats)
-            for (a, b), w in zip(_widths(self.config), per_layer, strict=True)
+            for (a, b), w in zip(widths(self.config), per_layer, strict=True)
         )
-        self.dropouts = nn.ModuleList(Dropout(dropout) for _ in self.convs)
+        self.dropouts = nn.ModuleList(Dropout(dropout) for _ in range(num_layers + (jk is not None)))
+        self._surround()
+
+    def _surround(self) -> None:
+        """What stands between the convolutions and behind them."""
+        config = _complete(self.config)
+        for name, module in surroundings(config).items():
+            setattr(self, name, module)
+        self.jk_mode, self.act_first = config["jk"], checked_flag(config["act_first"], "act_first")
+        self.supports_norm_batch = takes_batch(self.norms[0])
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if "jk_mode" not in state:  # saved whole, when ReLU was all that there was
+            self._surround()
 
     def layers(self) -> list[PANConv]:
         """The convolutions, first to last."""
@@ -88,8 +128,17 @@ class PAN(nn.Module):
         return self.layers()[0].in_channels
 
     @property
+    def hidden_channels(self) -> int:
+        return self.config["hidden_channels"]
+
+    @property
     def out_channels(self) -> int:
-        return self.config["out_channels"]
+        given = self.config["out_channels"]
+        return self.hidden_channels if given is None else given
+
+    @property
+    def num_layers(self) -> int:
+        return len(self.convs)
 
     @property
     def num_hops(self) -> float:
@@ -105,26 +154,66 @@ class PAN(nn.Module):
         """Fixes the width of the first layer, where it is to come from the features."""
         self.layers()[0].lin.materialize(in_channels)
 
+    def matrices(self) -> list[nn.Parameter]:
+        """The matrix of each layer, first to last, and of the linear map behind them."""
+        return [conv.lin.weight for conv in self.layers()] + ([] if self.lin is None else [self.lin.weight])
+
     def decayed(self) -> list[nn.Parameter]:
         """What weight decay falls on: the first layer's matrix, or with `decay = "all"` that of every layer."""
-        matrices = [conv.lin.weight for conv in self.layers()]
-        return matrices if self.decay == "all" else matrices[:1]
+        return self.matrices() if self.decay == "all" else self.matrices()[:1]
 
     def reset_parameters(self) -> None:
+        """A new start, of the running means too."""
         for conv in self.layers():
             conv.reset_parameters()
+        for part in (self.act, self.norms, self.jk, self.lin):
+            for module in part.modules() if isinstance(part, nn.Module) else ():
+                if hasattr(module, "reset_parameters"):
+                    module.reset_parameters()  # type: ignore[operator]
 
-    def forward(self, x: Tensor | SparseRows, edge_index: Any, edge_weight: Tensor | None = None) -> Tensor:
+    def forward(
+        self,
+        x: Tensor | SparseRows,
+        edge_index: Any,
+        edge_weight: Tensor | None = None,
+        edge_attr: None = None,
+        batch: Tensor | None = None,
+        batch_size: int | None = None,
+    ) -> Tensor:
+        """Scores of all nodes.
+
+        Args:
+            x, edge_index, edge_weight: as in `PANConv`.
+            edge_attr: None: a path has no features of its edges.
+            batch, batch_size: which graph each node is in, and how many there are, for norms that look at whole graphs.
+        """
         x = self.layers()[0].lin.checked(x)
         if self.trials is None:
             check_rows(tuple(x.shape), edge_index)
+        if edge_attr is not None:
+            refuse_words(self, {"edge_attr": edge_attr})
         graph: tuple[Any, ...] = (edge_index, edge_weight)  # an explainer masks the edges in the order they came
         if not is_explained(self.convs):
             graph = (prepared(edge_index, edge_weight, x.shape[0], self.reading),)
-        for i, (dropout, conv) in enumerate(zip(self.dropouts, self.convs, strict=True)):
-            x = conv(dropout(x if i == 0 else x.relu()), *graph)  # type: ignore[union-attr]
+        graphs = checked_graphs(batch, batch_size, x.shape[0]) if self.supports_norm_batch else ()
+        hidden = []
+        for i in range(self.num_layers):
+            x = self._layer(i, x, graph, graphs)
+            hidden += [] if self.jk is None else [x]
+        if self.jk is not None:
+            x = self.jk(hidden)
+        if self.lin is not None:
+            x = self.lin(self.dropouts[-1](x))
         assert isinstance(x, Tensor)
         return x
+
+    def _layer(self, i: int, x: Tensor | SparseRows, graph: tuple[Any, ...], graphs: tuple[Any, ...]) -> Tensor:
+        """Layer i: dropout and convolution, then, unless it gives the scores, normalisation and activation."""
+        out: Tensor = self.convs[i](self.dropouts[i](x), *graph)
+        if i == self.num_layers - 1 and self.jk_mode is None:
+            return out
+        norm, act = self.norms[i], _same if self.act is None else self.act
+        return norm(act(out), *graphs) if self.act_first else act(norm(out, *graphs))
 
     # ------------------------------------------------------------------ trials
 
@@ -133,11 +222,23 @@ class PAN(nn.Module):
         seeds = checked_seeds(seeds, self.trials or 1)
         self.reset_parameters()
         start = torch.tensor(seeds if self.trials is not None else seeds[0])
-        for i, conv in enumerate(self.layers()):
-            W = conv.lin.weight
+        n = self.num_layers
+        for i, W in enumerate(self.matrices()):
             bound = (6 / (W.size(-2) + W.size(-1))) ** 0.5  # Glorot
+            stream = i if i < n else 2 * n + 1  # those between are the dropout's
             with torch.no_grad():
-                W.copy_((2 * random.uniform(random.keys(start, i), W.shape[-2:]) - 1) * bound)
+                W.copy_((2 * random.uniform(random.keys(start, stream), W.shape[-2:]) - 1) * bound)
+        if self.trials is None:  # in S trials all the rest starts from ones and zeros
+            self._seed_surroundings(seeds[0])
+
+    def _seed_surroundings(self, seed: int) -> None:
+        """What only its own class knows how to start: made anew from the seed, on the CPU, as on any device."""
+        with torch.random.fork_rng(devices=[]):
+            torch.default_generator.manual_seed(seed)
+            fresh = surroundings(_complete(self.config))
+        for name in ("act", "norms", "jk"):
+            if isinstance(fresh[name], nn.Module):
+                getattr(self, name).load_state_dict(fresh[name].state_dict())
 
     def key(self, seeds: Sequence[int] | Tensor | None, epoch: int | Tensor) -> None:
         """Keys the dropout by seed and epoch, numbers or tensors on the model's device; None for torch's generator."""
@@ -168,7 +269,7 @@ class PAN(nn.Module):
         if any(is_lazy(p) or p.is_meta for p in self.parameters()):
             raise ValueError("the model has no numbers yet, so it cannot be saved: call it, or materialize it, before")
         state = self.state_dict()
-        _check_lengths(self.config, state)  # nothing is written that `load` refuses
+        check_lengths(self.config, state)  # nothing is written that `load` refuses
         saving.save(path, self.config, state)
 
     @staticmethod
@@ -180,66 +281,18 @@ class PAN(nn.Module):
         """
         config, state = saving.load(path)
         with saving.refusing(path):
-            bound = inspect.signature(PAN).bind(**config)  # TypeError for an argument that it does not have
-            bound.apply_defaults()
-            _check_state(bound.arguments, state)
+            check_state(_complete(config), state)
             model = PAN(**config)
             model.load_state_dict({name: tensor.clone() for name, tensor in state.items()}, assign=True)
         return model.eval()
 
 
-_PATH_WEIGHTS = ("k", "energies", "log_temperature")
-_MOST_LENGTHS = 2**24  # of all layers and trials together, where no tensor has an entry per length
+def _complete(config: dict[str, Any]) -> dict[str, Any]:
+    """The settings with a value for every argument, the default for one that is left out."""
+    bound = inspect.signature(PAN).bind(**config)  # TypeError for an argument that it does not have
+    bound.apply_defaults()
+    return bound.arguments
 
 
-def _widths(config: dict[str, Any]) -> Iterator[tuple[int, int]]:
-    """What goes into each layer and comes out of it."""
-    hidden = [config["hidden_channels"]] * (config["num_layers"] - 1)
-    return pairwise([config["in_channels"], *hidden, config["out_channels"]])
-
-
-def _check_state(config: dict[str, Any], state: dict[str, Tensor]) -> None:
-    """Refuses tensors other than those that the config implies, before a model of that size is built."""
-    for name in ("num_layers", "hidden_channels", "out_channels"):
-        checked_count(config[name], name)
-    lead = () if config["trials"] is None else (checked_count(config["trials"], "trials"),)
-    if not isinstance(config["bias"], bool):
-        raise ValueError(f"bias must be true or false, got {config['bias']!r}")
-    layers, expected = config["num_layers"], 3 if config["bias"] else 2
-    if len(state) != expected * layers:
-        raise ValueError(f"num_layers = {layers} makes {expected * layers} tensors, it has {len(state)}")
-    for i, shape in enumerate(_widths(config)):
-        _check_shape(f"convs.{i}.lin.weight", (*lead, *shape), state)
-        if config["bias"]:
-            _check_shape(f"convs.{i}.bias", (*lead, shape[1]), state)
-        kind = next((kind for kind in _PATH_WEIGHTS if f"convs.{i}.weights.{kind}" in state), "k")
-        lengths = () if kind == "log_temperature" else (checked_length(config["L"]) + 1,)
-        _check_shape(f"convs.{i}.weights.{kind}", (*lead, *lengths), state)
-    _check_lengths(config, state)
-    _check_dtypes(state)
-
-
-def _check_shape(name: str, shape: tuple[int, ...], state: dict[str, Tensor]) -> None:
-    if name not in state:
-        raise ValueError(f"its settings ask for a tensor {name}, which is not there")
-    found = tuple(state[name].shape)
-    if len(found) != len(shape) or any(a not in (b, -1) for a, b in zip(shape, found, strict=True)):  # -1: any width
-        raise ValueError(f"its settings ask for {name} of shape {shape}, it has {found}")
-
-
-def _check_lengths(config: dict[str, Any], state: dict[str, Tensor]) -> None:
-    """Refuses lengths far too large to use. No shape tells the L of a power law, which has one number for any L."""
-    laws = [tensor.numel() for name, tensor in state.items() if name.endswith(".weights.log_temperature")]
-    if laws and (checked_length(config["L"]) + 1) * sum(laws) > _MOST_LENGTHS:
-        raise ValueError(f"L = {config['L']} is too long for a saved model of {sum(laws)} power laws: choose a lower L")
-
-
-def _check_dtypes(state: dict[str, Tensor]) -> None:
-    """Refuses mixed dtypes, but for path weights, which may be wider than the rest."""
-    dtype = state["convs.0.lin.weight"].dtype
-    for name, tensor in state.items():
-        if tensor.dtype not in FLOATS:
-            raise ValueError(f"{name} is of {tensor.dtype}, no dtype that a model is saved in")
-        wider = ".weights." in name and torch.promote_types(tensor.dtype, dtype) == tensor.dtype
-        if tensor.dtype != dtype and not wider:
-            raise ValueError(f"{name} is of {tensor.dtype}, where convs.0.lin.weight is of {dtype}: mixed dtypes")
+def _same(x: Tensor) -> Tensor:
+    return x

@@ -11,6 +11,7 @@ from typing import Any
 
 from torch import Tensor
 
+from panconv.base.checks import shown
 from panconv.base.files import check_writable, replacing
 
 _KEY = "panconv"  # of the metadata; a single one, since safetensors writes several in any order
@@ -126,4 +127,4 @@ def _plain(value: Any) -> Any:
     """Numbers and arrays of NumPy and torch as plain JSON."""
     if hasattr(value, "tolist"):
         return value.tolist()
-    raise TypeError(f"the model's settings must be plain to be saved, got {value!r} in them")
+    raise TypeError(f"the model's settings must be plain to be saved, got {shown(value)} in them")

@@ -226,14 +226,20 @@ def grid_search(
         checked_count(how[name], f"settings[{name!r}]")
     name, graph = (data, None) if isinstance(data, str) else ("a Data object", data)
     if graph is not None:
-        checked_parts(graph)
-    if graph is not None and results is not None:
-        raise ValueError("results go with a graph that has a name: a Data object cannot be found again in a record")
+        _check_graph(graph, results)
     for spec in points:
         for each in layer_specs(spec, how["layers"]):
             weights_from(each, L)
     tasks = [pan_task(name, method, w, L, how, seed + t) for w in points for t in range(trials)]
     return ranked(run(tasks, results, trainer=Pans(graph), device=device, command=command, callback=callback))
+
+
+def _check_graph(data: Data, results: Results | None) -> None:
+    """Refuses a graph without classes, and one for which no record can be written."""
+    if checked_parts(data)[1].is_floating_point():
+        raise ValueError(f"data.y must be class numbers, whose accuracy ranks the points, got {data.y.dtype}")
+    if results is not None:
+        raise ValueError("results go with a graph that has a name: a Data object cannot be found again in a record")
 
 
 def _is_fixed(weights: Any) -> bool:

@@ -22,8 +22,10 @@ from panconv.nn import Dropout
 from panconv.nn.linear import Linear
 from panconv.paper.zoo.operator import operator
 from panconv.paper.zoo.stack import How, Seeds, Tell, silent
-from panconv.training.epoch import Epoch, Limits, Nodes, descend
+from panconv.training.epoch import Epoch, Limits, descend
 from panconv.training.fit import adam, run_epochs
+from panconv.training.objective import Picked, Sample, losses
+from panconv.training.parts import part_of
 
 _SAMPLED, _SHUFFLED = 100, 101  # streams of random numbers that are not those of the dropouts
 
@@ -119,22 +121,24 @@ class SampledEpoch(Epoch):
         self.sampler, self.batch = sampler, batch
 
     def _step(self) -> Tensor:
-        nodes, y = self.train  # (n, S)
+        (sample,) = self.train
+        z, (nodes, y, _) = sample.inputs[0], sample.part  # nodes and classes (n, S)
+        assert nodes is not None
         batches = -(-len(nodes) // self.batch)
         order = random.words(random.keys(self.seeds, _SHUFFLED, self.number), (len(nodes),)).argsort(dim=-1).T
         train_loss = torch.zeros_like(self.best_loss)
         for b, part in enumerate(order.split(self.batch)):  # (B, S)
-            loss = self._loss(nodes.gather(0, part), y.gather(0, part), self.number[0] * batches + b)
+            loss = self._loss(z, nodes.gather(0, part), y.gather(0, part), self.number[0] * batches + b)
             descend(self.optimizer, loss.sum())
             train_loss += loss.detach() * len(part) / len(nodes)
         return train_loss
 
-    def _loss(self, v: Tensor, y: Tensor, step: Tensor) -> Tensor:
+    def _loss(self, z: Tensor, v: Tensor, y: Tensor, step: Tensor) -> Tensor:
         """The loss of each trial on its batch v (B, S), (S,)."""
         self.model.key(self.seeds, step)
         u = self.sampler.draw(random.keys(self.seeds, _SAMPLED, step))  # (t, S)
-        scores = self.sampler.estimate(v, u, self.model.scores(self.inputs[0][u]))
-        return F.cross_entropy(scores.flatten(0, 1), y.flatten(), reduction="none").reshape(y.shape).mean(0)
+        scores = self.sampler.estimate(v, u, self.model.scores(z[u]))
+        return losses(Picked(scores, y, None))
 
 
 def train(data: Data, how: How, seeds: Seeds, device: str = "cpu", tell: Tell = silent) -> Tensor:
@@ -145,9 +149,9 @@ def train(data: Data, how: How, seeds: Seeds, device: str = "cpu", tell: Tell = 
     model.seed(seeds)
     optimizer = adam(model, how["lr"], how["weight_decay"], y.device)
     masks = (mask.reshape(len(y), -1).expand(-1, S).to(device) for mask in (data.train_mask, data.val_mask))
-    nodes = Nodes(y, *(mask.T.nonzero()[:, 1].reshape(S, -1).T for mask in masks))  # (n, S)
+    parts = ([Sample((z, matrix), part_of(y, mask))] for mask in masks)
     sampler, limits = LayerSampler(matrix, how["samples"]), Limits(how["epochs"], how["patience"])
-    epoch = SampledEpoch(sampler, how["batch"], model, optimizer, (z, matrix), nodes, seeds, limits)
+    epoch = SampledEpoch(sampler, how["batch"], model, optimizer, *parts, seeds, limits)
     run_epochs(epoch, how["epochs"], y.device, lambda progress: tell(progress.epoch / progress.epochs))
     epoch.restore()
     model.eval()

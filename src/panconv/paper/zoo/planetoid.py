@@ -21,6 +21,7 @@ from panconv.paper.zoo.deepwalk import first_order
 from panconv.paper.zoo.skipgram import contrast, lookup, nearness, walks
 from panconv.paper.zoo.stack import How, Seeds, Tell, silent
 from panconv.training.epoch import descend
+from panconv.training.metrics import agreement
 
 _START = 10  # a stream of random numbers; the walks and contexts have others
 _LOOK_EVERY = 5  # rounds
@@ -136,6 +137,6 @@ class Kept:
 
     def look(self, scores: Tensor) -> None:
         classes = scores.argmax(-1)
-        accuracy = (classes[:, self.val] == self.y).float().mean(1)
+        accuracy = agreement(classes[:, self.val].T, self.y.unsqueeze(1))
         self.classes = torch.where((accuracy >= self.best).unsqueeze(1), classes, self.classes)
         self.best = torch.maximum(accuracy, self.best)

@@ -20,6 +20,7 @@ from panconv.paper.zoo.menu import SWITCHES
 from panconv.paper.zoo.registry import METHODS, trainer
 from panconv.paper.zoo.settings import merged
 from panconv.records.record import Record, Task, check_task
+from panconv.training.metrics import agreement
 from panconv.training.runner import Tell, versions
 from panconv.transforms import METTransform
 
@@ -49,7 +50,7 @@ class Baselines:
         data = on_operator(one.dataset, one.operator)
         if one.split == "random":
             data = with_random_splits(data, seeds)
-        right = self._predicted(tasks, data, device, tell).cpu() == data.y  # (S, N)
+        found = self._predicted(tasks, data, device, tell).cpu()  # (S, N)
         seconds = round((time.perf_counter() - began) / len(tasks), 3)
         val, test = (
             mask.expand(len(tasks), -1) if mask.dim() == 1 else mask.T for mask in (data.val_mask, data.test_mask)
@@ -57,8 +58,8 @@ class Baselines:
         return [
             Record(
                 **vars(task),
-                test_accuracy=round(float(right[s, test[s]].float().mean()), 6) if task.tested else None,
-                val_accuracy=round(float(right[s, val[s]].float().mean()), 6),
+                test_accuracy=round(float(agreement(found[s, test[s]], data.y[test[s]])), 6) if task.tested else None,
+                val_accuracy=round(float(agreement(found[s, val[s]], data.y[val[s]])), 6),
                 seconds=seconds,
                 device=device,
                 versions=versions(),

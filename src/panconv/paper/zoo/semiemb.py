@@ -15,6 +15,7 @@ from panconv.base import random
 from panconv.graph import Adjacency
 from panconv.paper.zoo.stack import How, Seeds, Tell, silent
 from panconv.training.epoch import descend
+from panconv.training.metrics import agreement
 
 _LOOK_EVERY = 10  # steps between two looks at the validation nodes
 
@@ -110,7 +111,7 @@ def fitted_nets(data: Data, how: How, seeds: Seeds, device: str, tell: Tell = si
             with torch.no_grad():
                 scores = nets.scores(nets.hidden(seen))  # (S, validation nodes, C)
                 surprise = -scores.log_softmax(-1)[:, torch.arange(len(val), device=device), y[val]].mean(1)
-                merit = (scores.argmax(-1) == y[val]).float().mean(1) - 1e-4 * surprise  # of equals the surer one
+                merit = agreement(scores.argmax(-1).T, y[val].unsqueeze(1)) - 1e-4 * surprise  # of equals the surer one
                 better = merit > highest
                 highest = torch.where(better, merit, highest)
                 for kept, p in zip(best, nets.parameters, strict=True):

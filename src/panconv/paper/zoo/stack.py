@@ -121,8 +121,8 @@ def fitted_alone(
 
 
 def _fit(make: Make, data: Data, how: How, seeds: Seeds, device: str, tell: Tell) -> FitResult[Stacked]:
-    shown = copy.copy(data)  # shallow: `fit` asks for test nodes, and here there are none to look at
-    shown.test_mask = data.val_mask
+    shown = copy.copy(data)  # shallow: a method has no test nodes to look at
+    shown.test_mask = None
     inputs, classes = data.x.size(1), int(data.y.max()) + 1
     model = Stacked(lambda: make(inputs, classes), inputs, classes, trials=len(seeds), decay=how["decay"])
     options = {name: how[name] for name in ("lr", "weight_decay", "epochs", "patience", "keep") if name in how}

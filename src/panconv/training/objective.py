@@ -1,0 +1,80 @@
+"""What a training goes down: the loss of each trial on some rows of its scores, and how well they do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from panconv.training.metrics import METRICS, mean
+
+
+class Part(NamedTuple):
+    """Some rows of the scores, and what is to be learned of them."""
+
+    rows: Tensor | None  # (n,), or (n, S) where each trial has its own; None for all
+    y: Tensor  # classes (n, 1) or (n, S), or numbers (n, 1, C) or (n, S, C)
+    weight: Tensor | None = None  # (n, S): 0 for the rows that fill up the shorter splits, otherwise 1
+
+    @staticmethod
+    def of(y: Tensor, rows: Tensor | None = None, weight: Tensor | None = None) -> Part:
+        """From the y of all rows, (N,) or (N, C)."""
+        y = y if rows is None else y[rows]
+        return Part(rows, y if rows is not None and rows.dim() == 2 else y.unsqueeze(1), weight)
+
+
+class Sample(NamedTuple):
+    """What a model is called with, and the rows of its scores that count."""
+
+    inputs: tuple[Any, ...]
+    part: Part
+    named: Mapping[str, Any] = {}
+
+    def scores(self, model: Any) -> Tensor:
+        """(N, C), or (N, S, C)."""
+        return model(*self.inputs, **self.named)
+
+
+class Picked(NamedTuple):
+    """Scores that count, and what they are to be; one trial has a dimension too."""
+
+    scores: Tensor  # (n, S, C)
+    y: Tensor  # (n, S), or numbers (n, S, C)
+    weight: Tensor | None  # (n, S)
+
+
+def picked(scores: Tensor, part: Part) -> Picked:
+    """The rows of scores (N, C) or (N, S, C) that count."""
+    scores = scores.unsqueeze(1) if scores.dim() == 2 else scores
+    if part.rows is None:
+        if len(scores) != len(part.y):
+            raise ValueError(f"the model gives {len(scores)} rows of scores, but y has {len(part.y)}: one for each")
+    elif part.rows.dim() == 1:
+        scores = scores.index_select(0, part.rows)
+    else:
+        scores = scores.gather(0, part.rows.unsqueeze(-1).expand(-1, -1, scores.size(-1)))
+    return Picked(scores, part.y.expand(-1, scores.size(1), *part.y.shape[2:]), part.weight)
+
+
+def losses(found: Picked) -> Tensor:
+    """Of each trial, (S,): cross entropy of classes, mean squared error of numbers."""
+    if found.y.is_floating_point():
+        return mean((found.scores - found.y).square().mean(-1), found.weight)
+    each = F.cross_entropy(found.scores.flatten(0, 1), found.y.flatten(), reduction="none")
+    return mean(each.reshape(found.y.shape), found.weight)
+
+
+def measured(found: Picked, metric: str) -> tuple[Tensor, Tensor]:
+    """The loss and the metric of each trial, (S,) each."""
+    return losses(found), METRICS[metric].of(*found)
+
+
+def gathered(model: Any, samples: Iterable[Sample]) -> Picked:
+    """The rows that count of all samples, one behind the other."""
+    found = [picked(sample.scores(model), sample.part) for sample in samples]
+    if len(found) == 1:
+        return found[0]
+    return Picked(torch.cat([each.scores for each in found]), torch.cat([each.y for each in found]), None)
