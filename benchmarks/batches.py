@@ -122,18 +122,21 @@ def prepared(supply: list[Batch], device: torch.device) -> Iterator[tuple[object
 def measure(
     models: dict[str, nn.Module], graphs: dict[str, Iterator], F: int, rounds: int, device: torch.device
 ) -> dict[str, float]:
-    """The median milliseconds of a step of each model, taken in turn."""
+    """The median milliseconds of a step of each model, taken in turn.
+
+    As in a training, each comes after steps of the same model on other batches, which are not timed.
+    """
     times: dict[str, list[float]] = {name: [] for name in models}
-    for turn in range(rounds + 5):
+    for _ in range(rounds):
         for name, model in models.items():
-            graph, N = next(graphs[name])
-            x = torch.randn(N, F, device=device)
-            synchronize(device)
-            began = time.perf_counter()
-            step(model, x, graph)
-            synchronize(device)
-            if turn >= 5:
-                times[name].append(1e3 * (time.perf_counter() - began))
+            coming = [(torch.randn(N, F, device=device), graph) for graph, N in itertools.islice(graphs[name], 3)]
+            for x, graph in coming:
+                synchronize(device)
+                began = time.perf_counter()
+                step(model, x, graph)
+                synchronize(device)
+                took = time.perf_counter() - began
+            times[name].append(1e3 * took)
     return {name: statistics.median(values) for name, values in times.items()}
 
 

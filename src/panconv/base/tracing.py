@@ -33,7 +33,9 @@ def may_look(value: Tensor | None = None) -> bool:
 
 def lasting() -> AbstractContextManager[object]:
     """A context whose tensors serve training later, though it may be entered at inference."""
-    return torch.inference_mode(False) if torch.is_inference_mode_enabled() else nullcontext()
+    if torch.compiler.is_compiling() or not torch.is_inference_mode_enabled():
+        return nullcontext()
+    return torch.inference_mode(False)
 
 
 def is_tracked(value: Tensor) -> bool:
