@@ -23,8 +23,10 @@ from panconv.base.checks import (
     kind_of,
     shown,
 )
+from panconv.graph.csr import on_host
 
 ONE_WEIGHT = "features of edges become a trained weight by softplus(linear(edge_attr)).squeeze(-1), with Linear(D, 1)"
+
 _MOST_NODES = math.isqrt(2**63 - 1)  # receiver · N + sender is to fit into int64
 _MANY_NODES, _BYTES_PER_NODE = 10**7, 32  # from where memory is looked at; row pointers both ways, and making them
 
@@ -130,11 +132,20 @@ def checked_edges(edge_index: Any, num_nodes: int | None = None) -> tuple[Tensor
         raise TypeError(f"edge_index must hold integers, got {edge_index.dtype}: convert it with .long()")
     check_values(edge_index, "edge_index", "make an Adjacency of one with values, and move that with .to('meta')")
     numbers = edge_index.long()
-    low, high = torch.stack(numbers.aminmax()).tolist() if numbers.numel() else (0, -1)
+    low, high = _ends(numbers) if numbers.numel() else (0, -1)
     if low < 0:
         named = low if edge_index.dtype != torch.uint64 else low + 2**64
         raise ValueError(f"edge_index names node {named}: nodes are numbered from 0, and fewer than 2^63")
     return numbers, checked_num_nodes(high + 1, num_nodes, numbers.device)
+
+
+def _ends(numbers: Tensor) -> tuple[int, int]:
+    """The smallest and the largest."""
+    if on_host(numbers):
+        plain = numbers.numpy()
+        return int(plain.min()), int(plain.max())
+    low, high = torch.stack(numbers.aminmax()).tolist()
+    return low, high
 
 
 def checked_num_nodes(named: int, num_nodes: int | None, device: torch.device) -> int:
