@@ -143,20 +143,20 @@ MUTANTS = [
     Mutant(
         "a loop that is there counts once",
         "graph/bases.py",
-        "value = torch.cat([ones + loop, ones.new_ones(new.numel())])[order]",
-        "value = torch.cat([ones, ones.new_ones(new.numel())])[order]",
+        "value = blank.scatter(0, place, ones + there)",
+        "value = blank.scatter(0, place, ones)",
     ),
     Mutant(
         "directed taken for symmetric",
-        "graph/adjacency.py",
-        "symmetric = torch.equal(self.crow, crow_t) and torch.equal(self.col, col_t)",
-        "symmetric = torch.equal(self.crow, crow_t)",
+        "graph/pattern.py",
+        "mirrored = torch.equal(self.crow, crow) and torch.equal(self.col, col)",
+        "mirrored = torch.equal(self.crow, crow)",
     ),
     Mutant(
         "the transpose's values in their old order",
         "graph/adjacency.py",
-        "return a, CSR(crow_t, col_t, value[perm])",
-        "return a, CSR(crow_t, col_t, value)",
+        "return CSR(crow, col, a.value.index_select(0, perm))",
+        "return CSR(crow, col, a.value)",
     ),
     Mutant(
         "sender and receiver swapped",

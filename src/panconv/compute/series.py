@@ -8,14 +8,15 @@ nothing; else a recurrence of its terms.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 import torch
 from torch import Tensor
 
-from panconv.compute.kernels import numbers, step, whole
+from panconv.compute.kernels import has_kernels, numbers, step, whole
+from panconv.compute.kernels.plain import Factor
 from panconv.graph import Adjacency
 from panconv.graph.csr import CSR
 
@@ -69,6 +70,13 @@ class Factors(NamedTuple):
         own: Tensor = times(times(self.left[0], self.outer), self.right)
         return own if self.alone is None else own + self.alone
 
+    def numbers(self) -> tuple[Factor, Sequence[Factor]]:
+        """What a node takes of its own features, and w₁ … w_L, as the kernels take them."""
+        if self.alone is None and self.outer is None and self.right is None:
+            own, *weights = numbers(self.left)
+            return own, weights
+        return numbers(self.own().unsqueeze(0))[0], numbers(self.left[1:])
+
     def by_trial(self) -> Factors:
         """The same with a dimension for the trials, of which there may be one: w tells."""
         return self if self.left.dim() == 3 else self._each(lambda factor: factor.unsqueeze(-1))
@@ -92,20 +100,20 @@ class Series(NamedTuple):
 
     def apply(self, x: Tensor, factors: Factors, kept: list[Tensor] | None = None) -> Tensor:
         """The sum for x (N, S·width), of L ≥ 1 steps; where a recurrence makes terms, they are appended to `kept`."""
-        x, own = x.contiguous(), factors.own()
-        w, _, outer, right = factors
+        x, (w, _, outer, right) = x.contiguous(), factors
         if self.by_node:
             assert outer is None
-            return self._recurrence(x, own, w[1:], right, kept)
-        at_once = self.in_one_launch(x, self.transposed, w, own, outer, right)
-        if at_once is not None:
-            return at_once[0]
-        return self.horner(x, own, w[1:], outer, right, self.transposed)
+            return self._recurrence(x, factors.own(), w[1:], right, kept)
+        if has_kernels(x):
+            at_once = self.in_one_launch(x, self.transposed, w, factors.own(), outer, right)
+            if at_once is not None:
+                return at_once[0]
+        return self.horner(x, *factors.numbers(), outer, right, self.transposed)
 
     def adjoint(self, g: Tensor, w: Tensor, right: Tensor | None) -> Tensor:
         """The adjoint of the sum with a w for every node, without a gradient."""
         factors = Factors(w, right=right).by_trial()
-        return self.horner(g.contiguous(), factors.own(), factors.left[1:], factors.right, None, True)
+        return self.horner(g.contiguous(), *factors.numbers(), factors.right, None, True)
 
     def part(self, n: int, transposed: bool, x: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
         """Bₙ, or its transpose, as the kernels take it: no values where all are 1."""
@@ -126,20 +134,25 @@ class Series(NamedTuple):
         return whole(*self.part(1, transposed, x), x, w, own, outer, right, dot, self.trials)
 
     def horner(
-        self, x: Tensor, own: Tensor, w: Tensor, outer: Tensor | None, right: Tensor | None, transposed: bool
+        self,
+        x: Tensor,
+        own: Factor,
+        weights: Sequence[Factor],  # w₁ … w_L
+        outer: Tensor | None,
+        right: Tensor | None,
+        transposed: bool,
     ) -> Tensor:
         """own ⊙ x + outer ⊙ B₁(w₁x' + B₂(w₂x' + …)) with x' = right ⊙ x: a product per length, nothing stored.
 
         With a w for every node it is the adjoint of `_recurrence`, where w stands before the product.
         """
-        (first,), weights = numbers(own.unsqueeze(0)), numbers(w)
         L, h, part = len(weights), x, self.part(1, transposed, x)
         for n in range(L, 0, -1):
             before = scale = None
             if n == L:
                 before, scale = (weights[-1], None) if self.by_node else (right, weights[-1])
             if n == 1:
-                scale, keep = times(scale, outer), first
+                scale, keep = times(scale, outer), own
             else:
                 keep = weights[n - 2] if self.by_node else times(weights[n - 2], right)
             if self.by_node:

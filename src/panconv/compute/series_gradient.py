@@ -108,7 +108,7 @@ def _by_number(how: Series, g: Tensor, x: Tensor, factors: Factors) -> _Gradient
     """With a number per length, from uₙ = (Aᵀ)ⁿ(outer ⊙ g): of x, and what the lengths n ≥ 1 give to w and right."""
     outer, right = factors.outer, factors.right
     part, all_dots, of_right = how.part(1, not how.transposed, x), [], None
-    (first,), weights = numbers(factors.own().unsqueeze(0)), numbers(factors.left[1:])
+    first, weights = factors.numbers()
     u, total, by_row = g, g, right is not None
     for n, weight in enumerate(weights, 1):
         found = step(
@@ -148,13 +148,13 @@ def _of_features(
     how: Series, needed: _Needed, g: Tensor, x: Tensor, factors: Factors
 ) -> tuple[Tensor | None, Tensor | None]:
     """The gradient of x, and what the lengths n ≥ 1 give to that of right, by the adjoint."""
-    own, lengths, right = factors.own(), factors.left[1:], factors.right
     if needed.right:
-        inner = how.horner(g, torch.zeros_like(own), lengths, None, factors.outer, not how.transposed)
+        own, lengths = factors.own(), numbers(factors.left[1:])
+        inner = how.horner(g, 0.0, lengths, None, factors.outer, not how.transposed)
         of_right = row_dots(inner, x, how.trials)
-        return _scale_and_add(inner, expect(right), g, own, how.trials), of_right
+        return _scale_and_add(inner, expect(factors.right), g, own, how.trials), of_right
     if needed.x:
-        return how.horner(g, own, lengths, right, factors.outer, not how.transposed), None
+        return how.horner(g, *factors.numbers(), factors.right, factors.outer, not how.transposed), None
     return None, None
 
 

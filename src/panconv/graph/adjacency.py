@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -9,16 +10,16 @@ import torch
 from torch import Tensor
 
 from panconv.base.tracing import is_tracked
-from panconv.graph.bases import BASES, without_signs
+from panconv.graph.bases import BASES, found_growth, without_signs
 from panconv.graph.batching import Pieces
 from panconv.graph.csr import CSR, weak_components
 from panconv.graph.cutting import piece_of
 from panconv.graph.degrees import Facts, checked_facts
 from panconv.graph.operands import Operands
 from panconv.graph.pattern import Pattern
-from panconv.graph.reading import Claims, check_entries, checked_edges, checked_weights, entries, sum_weights
+from panconv.graph.reading import Claims, as_tensor, check_entries, checked_edges, checked_weights, entries, sum_weights
 from panconv.graph.repeated import AS_USUAL, Reading, check_agreement, checked_reading, read_repeated
-from panconv.graph.sorting import sort_edges
+from panconv.graph.sorting import look_once, sort_edges
 
 _NOTHING_KNOWN = Facts()
 
@@ -128,15 +129,18 @@ class Adjacency(Operands):
         edges: Any, edge_weight: Tensor | None, num_nodes: int | None, claims: Claims, reading: Reading = AS_USUAL
     ) -> Adjacency:
         """As `from_edge_index`; what has not been asked for yet is not found."""
-        edge_index, N = checked_edges(edges, num_nodes)
+        edges, num_nodes = as_tensor(edges, num_nodes)
         with torch.inference_mode(False):  # what is prepared at inference must serve training later
-            weighted = edge_weight is not None or reading.repeats == "sum"
-            pattern, entry = sort_edges(edge_index, N, weighted, claims.undirected, claims.order)
-            adj = Adjacency(pattern, None, facts=Facts(growth=None, decay=1.0))
-            weight = read_repeated(adj, edge_index, edge_weight, reading)
+            found, weighted = look_once(edges, num_nodes), edge_weight is not None or reading.repeats == "sum"
+            if found is None:
+                edges, N = checked_edges(edges, num_nodes)
+                found = sort_edges(edges, N, weighted, claims.undirected, claims.order)
+            adj = Adjacency(found.pattern, None, facts=Facts(growth=None, decay=1.0))
+            weight = read_repeated(adj, edges, edge_weight, reading)
             if weight is None:
                 return adj
-            adj._entry_of_edge = torch.arange(len(weight), device=edge_index.device) if entry is None else entry
+            entry = torch.arange(len(weight), device=edges.device) if found.entry is None else found.entry
+            adj._entry_of_edge = entry
             return adj.reweight(weight, claims.validate)
 
     @staticmethod
@@ -184,6 +188,8 @@ class Adjacency(Operands):
     def settle(self) -> Adjacency:
         """This graph, with all found that has to be looked at from the host, which torch.compile cannot do."""
         self.pattern.settle()
+        for kept in [self, *self._cache.values()]:
+            _ = kept.growth if isinstance(kept, Adjacency) else None
         return self
 
     # ------------------------------------------------------------------ looking at it
@@ -200,7 +206,17 @@ class Adjacency(Operands):
     @property
     def growth(self) -> float:
         """At least the largest row sum of one step, signs aside."""
-        return float(self.pattern.longest) if self._growth is None else self._growth
+        if self._growth is None:
+            return float(self.pattern.longest)
+        if math.isnan(self._growth):
+            self._growth = found_growth(self)
+        return self._growth
+
+    @property
+    def growth_at_most(self) -> float:
+        """A bound on `growth` that is quicker to tell: without weights no row of Â sums to more than its root."""
+        unknown = self._growth is not None and math.isnan(self._growth)
+        return math.sqrt(self.pattern.longest) if unknown and self.value is None else self.growth
 
     @property
     def components(self) -> Tensor:

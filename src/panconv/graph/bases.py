@@ -10,12 +10,16 @@ import torch
 from torch import Tensor
 
 from panconv.base.tracing import may_look
-from panconv.graph.csr import compress, narrow, rows_of
+from panconv.graph.blocks import known_blocks
+from panconv.graph.csr import CSR, compress, narrow, rows_of
 from panconv.graph.degrees import Facts, inverse_degrees
 from panconv.graph.pattern import Pattern
+from panconv.graph.sorting import triton_kernels
 
 if TYPE_CHECKING:
     from panconv.graph.adjacency import Adjacency
+
+_LONG = 1024  # entries of a row that one thread of a GPU goes through
 
 
 def with_self_loops(adj: Adjacency) -> Adjacency:
@@ -87,9 +91,18 @@ def over_degrees(adj: Adjacency, how: str, name: str) -> Adjacency:
     )
     if not may_look(inverse):
         made._growth = math.inf if adj.is_signed else 1.0  # without signs it is similar to D⁻¹A, which stays
-    elif adj.num_nodes and (adj.is_signed or (how == "sym" and not adj.is_symmetric)):
-        made._growth = float(made.absolute().row_sums().max())  # negative or one-way weights can grow
+    elif adj.num_nodes and (adj.is_signed or how == "sym"):
+        made._growth = math.nan  # negative or one-way weights can grow
+        if adj.pattern.known("symmetric") is not None:
+            made.settle()
     return made
+
+
+def found_growth(adj: Adjacency) -> float:
+    """The largest row sum of a matrix that `over_degrees` made, signs aside."""
+    if adj.is_symmetric and not adj.is_signed:
+        return 1.0
+    return float(adj.absolute().row_sums().max())
 
 
 def _inverse(adj: Adjacency, power: float, name: str) -> Tensor:
@@ -109,10 +122,26 @@ def without_signs(adj: Adjacency) -> Adjacency:
     return type(adj)(adj.pattern, value, mirrored=adj._mirrored, sides=(left, right))
 
 
+def normalised(adj: Adjacency) -> Adjacency:
+    """Â = D̃^−½ (A+I) D̃^−½."""
+    gpu = triton_kernels() if adj.device.type == "cuda" and may_look() else None
+    plain = adj.value is None and adj.left is None and adj.right is None and adj.crow.dtype == torch.int32
+    if gpu is None or not plain or not adj.is_symmetric or adj.num_self_loops or adj.pattern.longest > _LONG:
+        return over_degrees(adj.base("A+I"), "sym", "A+I")
+    crow, col, value, inverse = gpu.normalise(adj.crow, adj.col, adj.pattern.longest)  # in one launch
+    pattern = Pattern(crow, col, True, adj.num_nodes, adj.pattern.longest + 1)
+    made = type(adj)(pattern, None, sides=(inverse, inverse), facts=Facts(1.0, 1.0))
+    made._cache[torch.float32] = CSR(crow, col, value)
+    blocks = known_blocks.get(adj.col)
+    if adj.col in known_blocks:
+        known_blocks[col] = None if blocks is None else blocks._replace(entries=pattern.longest)
+    return made
+
+
 BASES: dict[str, Callable[[Adjacency], Adjacency]] = {
     "A": lambda adj: adj,
     "A+I": with_self_loops,
-    "Â": lambda adj: over_degrees(adj.base("A+I"), "sym", "A+I"),
+    "Â": normalised,
     "D⁻¹A": lambda adj: over_degrees(adj, "row", "A"),
     "D^−½AD^−½": lambda adj: over_degrees(adj, "sym", "A"),
 }

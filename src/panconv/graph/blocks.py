@@ -16,5 +16,7 @@ class Blocks(NamedTuple):
     entries: int  # of the longest row
 
 
+MOST_ROWS = 128  # of a part that one program can take
+
 # By the columns of the matrix, and for as long as they live; None where there are no such parts.
 known_blocks: WeakIdKeyDictionary = WeakIdKeyDictionary()

@@ -9,10 +9,13 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 from torch import Tensor
+from torch.utils.weak import WeakIdKeyDictionary
 
 from panconv.base.tracing import is_transforming
 
 _INT32_MAX = 2**31 - 1
+# Entries of the longest row, by the row pointers, where that is known: the kernels of a GPU ask.
+known_longest: WeakIdKeyDictionary = WeakIdKeyDictionary()
 _RADIX = 2**14  # numbers up to which NumPy's radix sort of 16 bits is faster than to count them
 
 with warnings.catch_warnings():  # torch says once per process that CSR is in beta; that is ours to test, not the user's
@@ -62,7 +65,7 @@ def compress(row: Tensor, num_rows: int) -> Tensor:
 def on_host(*tensors: Tensor) -> bool:
     """Whether NumPy may look at tensors: an operation of its own takes a fraction of one of torch's."""
     plain = not torch.compiler.is_compiling() and not is_transforming()
-    return plain and all(t.device.type == "cpu" for t in tensors)
+    return plain and all(t.device.type == "cpu" and type(t) is Tensor for t in tensors)  # no stand-in of a tracer
 
 
 def stable_order(number: Tensor, bound: int) -> Tensor:

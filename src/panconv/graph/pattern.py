@@ -10,7 +10,7 @@ from torch import Tensor
 
 from panconv.base.tracing import is_transforming
 from panconv.graph.blocks import Blocks, known_blocks
-from panconv.graph.csr import order_by_column, rows_of
+from panconv.graph.csr import known_longest, order_by_column, rows_of
 
 T = TypeVar("T")
 Transposed = tuple[Tensor, Tensor, Tensor]  # crow, col, and the permutation that brings the values along
@@ -29,10 +29,7 @@ class Pattern:
         like: a pattern of the same symmetry, which is quicker to ask.
     """
 
-    blocks: tuple[Blocks | None, Blocks | None] = (
-        None,
-        None,
-    )  # parts known from the start, its own and the transpose's
+    blocks: tuple[Blocks | None, Blocks | None] = (None, None)  # parts that are known, its own and its transpose's
 
     def __init__(
         self,
@@ -47,6 +44,8 @@ class Pattern:
         self.crow, self.col, self._like = crow, col, like
         known = {"symmetric": symmetric, "loops": loops, "longest": longest, "row": row}
         self._found: dict[str, Any] = {name: value for name, value in known.items() if value is not None}
+        if longest is not None and crow.is_cuda and not torch.compiler.is_compiling():
+            known_longest[crow] = longest
 
     def _find(self, name: str, look: Callable[[], T]) -> T:
         """What `look` finds, once, unless it is being traced or transformed."""
@@ -117,7 +116,8 @@ class Pattern:
 
     def changed(self, change: Callable[[Any], Any]) -> Pattern:
         """A copy with every tensor changed, by a function that takes tuples of them too."""
-        other = Pattern(change(self.crow), change(self.col), self.known("symmetric"))
+        known = {name: self.known(name) for name in ("symmetric", "longest")}
+        other = Pattern(change(self.crow), change(self.col), **known)
         other._found.update({name: change(part) for name, part in self._found.items()})
         other.blocks = change(self.blocks)
         other._like = None if "symmetric" in other._found else change(self._like)

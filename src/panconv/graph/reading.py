@@ -103,11 +103,16 @@ class Claims(NamedTuple):
         return Claims(validate, is_undirected, order)
 
 
+def as_tensor(edge_index: Any, num_nodes: int | None) -> tuple[Any, int | None]:
+    """PyG's `EdgeIndex` as the tensor it is, and the number of nodes that it knows; all else as it is."""
+    if not isinstance(edge_index, EdgeIndex):
+        return edge_index, num_nodes
+    return edge_index.as_tensor(), size_of(edge_index) if num_nodes is None else num_nodes
+
+
 def checked_edges(edge_index: Any, num_nodes: int | None = None) -> tuple[Tensor, int]:
     """The edge_index itself, on int64, if it is one, and the number of nodes."""
-    if isinstance(edge_index, EdgeIndex):
-        num_nodes = size_of(edge_index) if num_nodes is None else num_nodes
-        edge_index = edge_index.as_tensor()
+    edge_index, num_nodes = as_tensor(edge_index, num_nodes)
     if isinstance(edge_index, np.ndarray):
         edge_index = from_array(edge_index, "edge_index")
     if not isinstance(edge_index, Tensor):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import functools
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from panconv.base.tracing import may_look
+from panconv.graph.blocks import known_blocks
 from panconv.graph.csr import compress, narrow, on_host, stable_order
 from panconv.graph.pattern import Pattern
 
@@ -53,6 +56,41 @@ def sort_edges(
     if order == "row":  # by target, the edges as they came are the transpose's entries
         pattern.know_transposed(_pattern(source, target, N, None), place)
     return Sorted(pattern, place)
+
+
+def look_once(edge_index: Any, N: Any) -> Sorted | None:
+    """The pattern of fresh edges on a GPU, looked at in one launch; None where they have to go the longer way.
+
+    That is where they are not in the order of their sources, or something is wrong with them.
+    """
+    gpu = triton_kernels() if isinstance(edge_index, Tensor) and edge_index.is_cuda and may_look() else None
+    if gpu is None or type(N) is not int or edge_index.dtype != torch.long or edge_index.shape[:-1] != (2,):
+        return None
+    if not 0 <= N < 2**31 - 1 or edge_index.size(1) >= 2**31 - N or not edge_index.is_contiguous():
+        return None
+    found = gpu.look(edge_index.detach(), N)
+    if found.outside or found.falls:
+        return None
+    by_source = Pattern(found.crow, found.col, not found.alone, found.loops, found.longest)
+    if not found.alone:
+        by_source.know_transposed(by_source, found.mirror)
+        if N <= gpu.FEW_NODES:
+            known_blocks[found.col] = found.blocks
+        return Sorted(by_source, found.mirror)
+    crow, col, moved = by_source.by_column()
+    pattern, place = Pattern(crow, col, False, found.loops), moved.argsort()
+    pattern.know_transposed(by_source, place)
+    return Sorted(pattern, place)
+
+
+@functools.cache
+def triton_kernels() -> Any:
+    """`panconv.graph.gpu`, or None where there is no Triton, or one too old."""
+    try:
+        from panconv.graph import gpu
+    except (ImportError, TypeError):
+        return None
+    return gpu
 
 
 def _order_of(source: Tensor, target: Tensor, N: int) -> str | None:

@@ -52,6 +52,14 @@ class _Parts(NamedTuple):
     transposed: bool = False
     roots: Tensor | None = None  # (N,) float64: diag(roots) · M · diag(roots)⁻¹ in place of M
 
+    @staticmethod
+    def of(paths: PathFamily, weights: PathWeights, method: int, memory: str | None) -> _Parts:
+        rule = METHODS[method]
+        try:
+            return _Parts(paths, paths.on(rule.base), weights, method, rule, memory)
+        except UnscalableError as error:
+            raise refusal(error, paths, weights, method) from None
+
 
 class MET:
     """The MET operator of a family of paths (eqs. 6, 7 and the seven methods of the paper's appendix).
@@ -84,11 +92,12 @@ class MET:
         if path_weights is not weights:  # made here: where the graph is
             path_weights.to(paths.adj.device)
         check_compatible(method, path_weights)
-        rule, memory = METHODS[method], checked_memory(memory)
-        try:
-            self._parts = _Parts(paths, paths.on(rule.base), path_weights, method, rule, memory)
-        except UnscalableError as error:
-            raise refusal(error, paths, path_weights, method) from None
+        self._parts = _Parts.of(paths, path_weights, method, checked_memory(memory))
+
+    @staticmethod
+    def of_checked(paths: PathFamily, weights: PathWeights, method: int, memory: str | None) -> MET:
+        """An operator of what a layer checked when it was made."""
+        return _of(_Parts.of(paths, weights, method, memory))
 
     @property
     def paths(self) -> PathFamily:
@@ -153,9 +162,8 @@ class MET:
         if x.is_meta:  # a shape is all there is, and what it hangs on
             return x * self.weights().sum().to(x.dtype)
         plan = self._plan(dtype)
-        inside = x.to(plan.dtype)
-        y = plan.apply(inside) if not self._parts.transposed else plan.adjoint(inside)
-        return y.to(x.dtype)
+        product = plan.adjoint if self._parts.transposed else plan.apply
+        return product(x.to(plan.dtype)).to(x.dtype)
 
     def terms(self, x: Tensor) -> Iterator[Tensor]:
         """The terms of M·x by length, for layers that do not just add them; of half precision they are float32."""
@@ -280,8 +288,7 @@ class MET:
     def _checked_operand(self, x: Tensor) -> torch.dtype:
         """The dtype to compute in: x's own, float32 for half precision."""
         checked_operand(x, self.shape[0], self.device)
-        trials = self.trials
-        if trials is not None and (x.dim() < 2 or x.size(1) != trials):
+        if (trials := self.trials) is not None and (x.dim() < 2 or x.size(1) != trials):
             raise ValueError(f"x must be (N, {trials}, …) for weights of {trials} trials, got shape {tuple(x.shape)}")
         return x.dtype if x.dtype == torch.float64 else torch.float32
 

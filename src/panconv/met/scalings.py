@@ -45,7 +45,7 @@ def unscaled(weights: Weighing) -> Scaled:
     w = weights.held().unsqueeze(1)
     if not may_look() or (w.is_cuda and not weights.may_overflow):  # a look would make the GPU wait
         return Scaled(Factors(w))
-    largest = float(w.detach().abs().max())
+    largest = max(map(abs, w.detach().flatten().tolist()))
     if weights.may_overflow and largest == math.inf:
         n = int((w.detach() == torch.inf).nonzero()[0, 0])
         raise ValueError(

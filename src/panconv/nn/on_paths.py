@@ -136,4 +136,4 @@ class OnPaths(GraphLayer):
         paths = paths_from(self.paths)(adj, self.L)
         if isinstance(adj, MaskedGraph):
             paths = covered(paths, adj)
-        return MET(paths, self.weights, self.method, self.memory)
+        return MET.of_checked(paths, self.weights, self.method, self.memory)

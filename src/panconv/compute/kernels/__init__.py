@@ -55,6 +55,11 @@ def _gpu(x: Tensor) -> _Kernels | None:
     return _triton() if x.is_cuda else None
 
 
+def has_kernels(x: Tensor) -> bool:
+    """Whether x is where kernels of our own are."""
+    return _gpu(x) is not None
+
+
 def multiply(crow: Tensor, col: Tensor, value: Tensor | None, num_cols: int, x: Tensor) -> Tensor:
     """A·x for x (C, K)."""
     if _gpu(x) is None:

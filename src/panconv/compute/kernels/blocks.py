@@ -5,10 +5,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from panconv.graph.blocks import Blocks, known_blocks
+from panconv.graph.blocks import MOST_ROWS, Blocks, known_blocks
 from panconv.graph.csr import rows_of
 
-MOST_ROWS = 128  # nodes of a part that one program can take
 _MOST_NODES = 2**20  # of a graph that is looked through for parts: with more, a launch per step costs nothing
 
 

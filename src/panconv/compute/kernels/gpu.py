@@ -16,7 +16,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from panconv.compute.kernels.launch import launch
+from panconv.base.launch import launch
 from panconv.compute.kernels.plain import sum_dtype
 from panconv.compute.kernels.schedule import SMALL, schedule_of
 

@@ -11,8 +11,8 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from panconv.base.launch import launch
 from panconv.compute.kernels.gpu import WIDEST, stride_of
-from panconv.compute.kernels.launch import launch
 from panconv.compute.kernels.plain import sum_dtype
 from panconv.graph.blocks import Blocks
 

@@ -87,7 +87,8 @@ def step(
 
 def row_dots(a: Tensor, b: Tensor, trials: int, by_row: bool) -> Tensor:
     """<a, b> of each trial, (1, S), or of each row and trial, (R, S)."""
-    pairs = zip(*(x.split(_rows_at_once(x)) for x in (a, b)), strict=True)
+    rows = _rows_at_once(a)
+    pairs = iter([(a, b)]) if a.size(0) <= rows else zip(a.split(rows), b.split(rows), strict=True)
     if by_row:
         return torch.cat([(_by_trial(left, trials) * _by_trial(right, trials)).sum(-1) for left, right in pairs])
     # Place by place over the blocks, then over the places: one long sum of float32 numbers would lose digits.
@@ -105,7 +106,9 @@ def _rows_at_once(x: Tensor) -> int:
     more threads there are, the less that is.
     """
     threads = torch.get_num_threads()
-    alone = threads > 1 and x.numel() * threads**2 <= _ALONE  # a thread that has no others opens none
+    if threads == 1:  # it opens none
+        return max(1, 2 * _GRAIN // max(1, x.size(1)))
+    alone = x.numel() * threads**2 <= _ALONE
     return max(1, (_GRAIN if alone else 8 * _GRAIN * threads) // max(1, x.size(1)))
 
 

@@ -8,6 +8,8 @@ import torch
 from torch import Tensor
 from torch.utils.weak import WeakIdKeyDictionary
 
+from panconv.graph.csr import known_longest
+
 LONG = 128  # entries of a row that one program takes; measured between 64 and 512 on power-law graphs
 SMALL = 2**20  # entries of a graph below which a second launch costs more than a long row,
 LONG_OF_SMALL = 1024  # unless it is as long as this
@@ -31,8 +33,16 @@ def schedule_of(crow: Tensor, nnz: int) -> Schedule:
     """The schedule of a pattern of so many entries, made once."""
     found = _made.get(crow)
     if found is None:
-        found = _made[crow] = _make(crow, LONG if nnz >= SMALL else LONG_OF_SMALL)
+        longest = LONG if nnz >= SMALL else LONG_OF_SMALL
+        make = _without_long if known_longest.get(crow, longest + 1) <= longest else _make
+        found = _made[crow] = make(crow, longest)
     return found
+
+
+def _without_long(crow: Tensor, longest: int) -> Schedule:
+    """Where no row is long: nothing is looked for, and nobody looks at the rest."""
+    nothing = crow[:0]
+    return Schedule(nothing, nothing, nothing, crow, crow, longest)
 
 
 def _make(crow: Tensor, longest: int) -> Schedule:
