@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -111,7 +110,7 @@ class Adjacency(Operands):
 
         Args:
             loops: "add" lets A+I add 1 to every self-loop; "remaining", as PyG's layers have it, only where a node has
-                none (of several with weights, the last counts).
+                none (of several, the last counts).
             repeats: "one" makes one edge of those that are named several times without a weight; "sum", as PyG's layers
                 have it, lets it weigh as often as it is named.
             validate: False leaves weights unchecked, which must be finite. This and the rest is for those who know
@@ -208,15 +207,15 @@ class Adjacency(Operands):
         """At least the largest row sum of one step, signs aside."""
         if self._growth is None:
             return float(self.pattern.longest)
-        if math.isnan(self._growth):
+        if self._growth != self._growth:  # NaN, in words that torch.compile understands
             self._growth = found_growth(self)
         return self._growth
 
     @property
     def growth_at_most(self) -> float:
         """A bound on `growth` that is quicker to tell: without weights no row of Â sums to more than its root."""
-        unknown = self._growth is not None and math.isnan(self._growth)
-        return math.sqrt(self.pattern.longest) if unknown and self.value is None else self.growth
+        unknown = self._growth is not None and self._growth != self._growth
+        return self.pattern.longest**0.5 if unknown and self.value is None else self.growth
 
     @property
     def components(self) -> Tensor:
