@@ -11,7 +11,7 @@ from torch import Tensor
 
 from panconv.base.tracing import may_look
 from panconv.graph.blocks import known_blocks
-from panconv.graph.csr import CSR, compress, narrow, rows_of
+from panconv.graph.csr import CSR, narrow, rows_of
 from panconv.graph.degrees import Facts, inverse_degrees
 from panconv.graph.pattern import Pattern
 from panconv.graph.sorting import triton_kernels
@@ -28,7 +28,7 @@ def with_self_loops(adj: Adjacency) -> Adjacency:
     A self-loop that is there gets 1 more, or with ``loops="remaining"`` nothing.
     """
     loops, adds = adj.num_self_loops, adj.loops == "add"
-    pattern, place = _around(adj) if loops == 0 else _upon(adj, loops)
+    pattern, place = _around(adj, loops)
     value = magnitude = None
     if adj.value is not None or (loops and adds):
         ones = torch.ones(adj.num_edges, device=adj.device) if adj.value is None else adj.value
@@ -48,32 +48,27 @@ def with_self_loops(adj: Adjacency) -> Adjacency:
     )
 
 
-def _around(adj: Adjacency) -> tuple[Pattern, Tensor]:
-    """The pattern of A+I where A has no loop, without a sort, and where each entry of A goes.
+def _around(adj: Adjacency, loops: int) -> tuple[Pattern, Tensor]:
+    """The pattern of A+I, without a sort, and where each entry of A goes.
 
-    Each row grows by one entry, before which its smaller columns stay; what is not filled is the diagonal.
+    Each row without a loop grows by one entry, before which its smaller columns stay; what is not filled is the
+    diagonal.
     """
-    N, nnz = adj.num_nodes, adj.num_edges
-    nodes = torch.arange(N + 1, dtype=adj.crow.dtype, device=adj.device)
-    crow = narrow(adj.crow + nodes, N + nnz)
-    place = torch.arange(nnz, device=adj.device) + adj.row + (adj.col > adj.row)
-    row = rows_of(crow, N + nnz)
-    col = row.to(crow.dtype).scatter_(0, place, adj.col.to(crow.dtype))
-    longest = adj.pattern.known("longest")
+    N, nnz, row = adj.num_nodes, adj.num_edges, adj.row
+    after, longest = adj.col > row, adj.pattern.known("longest")
+    if loops == 0:
+        more, before = torch.arange(N + 1, device=adj.device), row
+    else:
+        bare = torch.ones(N, dtype=torch.long, device=adj.device).index_add(0, row, -(adj.col == row).long())
+        more, longest = torch.nn.functional.pad(bare.cumsum(0), (1, 0)), None
+        before, after = more.index_select(0, row), after & bare.bool().index_select(0, row)
+    total = N + nnz - loops
+    crow = narrow(adj.crow + more, max(N, total))
+    place = torch.arange(nnz, device=adj.device) + before + after
+    rows = rows_of(crow, total)
+    col = rows.to(crow.dtype).scatter_(0, place, adj.col.to(crow.dtype))
     longest = None if longest is None else longest + 1
-    return Pattern(crow, col, loops=N, longest=longest, row=row, like=adj.pattern), place
-
-
-def _upon(adj: Adjacency, loops: int) -> tuple[Pattern, Tensor]:
-    """The same where A has some of the loops."""
-    N, loop = adj.num_nodes, adj.row == adj.col
-    has_loop = torch.zeros(N, dtype=torch.int32, device=adj.device).index_add(0, adj.row, loop.int())
-    new = torch.argsort(has_loop, stable=True)[: N - loops]  # nodes without a loop, in order
-    row, col = torch.cat([adj.row, new]), torch.cat([adj.col.long(), new])
-    order = torch.argsort(row * N + col)
-    crow = narrow(compress(row[order], N), max(N, row.numel()))
-    place = torch.empty_like(order).scatter(0, order, torch.arange(len(order), device=adj.device))
-    return Pattern(crow, col[order].to(crow.dtype), loops=N, like=adj.pattern), place[: adj.num_edges]
+    return Pattern(crow, col, loops=N, longest=longest, row=rows, like=adj.pattern), place
 
 
 def over_degrees(adj: Adjacency, how: str, name: str) -> Adjacency:
