@@ -143,7 +143,7 @@ MUTANTS = [
     Mutant(
         "a loop that is there counts once",
         "graph/bases.py",
-        "value = blank.scatter(0, place, ones + there)",
+        "value = blank.scatter(0, place, ones + more)",
         "value = blank.scatter(0, place, ones)",
     ),
     Mutant(
@@ -154,7 +154,7 @@ MUTANTS = [
     ),
     Mutant(
         "the transpose's values in their old order",
-        "graph/adjacency.py",
+        "graph/operands.py",
         "return CSR(crow, col, a.value.index_select(0, perm))",
         "return CSR(crow, col, a.value)",
     ),

@@ -310,3 +310,16 @@ def test_one_explainer_after_another_has_gradients_again():
     model, x = PAN(3, 4, 2).eval(), torch.randn(4, 3)
     explained(model, GNNExplainer(epochs=2))(x, EDGES, index=0)
     assert explained(model, CaptumExplainer("Saliency"))(x, EDGES, index=0).edge_mask.abs().sum() > 0
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_masks_know_how_loops_and_repeats_were_read(weighted):
+    edges = torch.tensor([[0, 0, 0, 1, 1, 2, 0], [0, 1, 0, 0, 2, 1, 1]])  # a loop and an edge twice
+    x, weight = torch.randn(3, 3), torch.rand(7) + 0.5 if weighted else None
+    conv = PANConv(3, 2, L=1, weights=[0.0, 1.0], loops="remaining", repeats="sum")
+    out, mask = conv(x, edges, weight), torch.ones(7)
+    close(mask_of(conv, mask, edges)(x, edges, weight), out)
+    mask[0] = 0.5  # of several loops the last counts
+    close(mask_of(conv, mask, edges)(x, edges, weight), out)
+    mask[2] = 0.0
+    assert not torch.allclose(mask_of(conv, mask, edges)(x, edges, weight), out)

@@ -9,6 +9,7 @@ from torch_geometric.nn import GCNConv, global_mean_pool
 from two_communities import small
 
 from panconv import PAN, Adjacency, fit
+from panconv.training.inputs import Reader
 
 SETTINGS = {"epochs": 6, "patience": 6, "lr": 0.05}
 PARTS = ("train", "val", "test")
@@ -140,3 +141,11 @@ def test_graphs_as_a_whole(numbers, metric, seeds):
 def test_refusals(given, named, error, message):
     with pytest.raises(error, match=message):
         fit(PAN(6, 8, 2), given(), epochs=1, **named)
+
+
+def test_a_model_whose_norms_look_at_whole_graphs_is_told_which_node_is_in_which():
+    batch = Batch.from_data_list([Data(x=torch.rand(n, 4), edge_index=torch.zeros(2, 1).long()) for n in (2, 3)])
+    host = torch.device("cpu")
+    told, not_told = (Reader.of(PAN(4, 4, 2, norm=norm), True, host)(batch).named for norm in ("GraphNorm", None))
+    assert told["batch"].tolist() == [0, 0, 1, 1, 1]
+    assert not not_told

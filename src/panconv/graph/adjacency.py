@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from panconv.base.tracing import is_tracked, lasting
-from panconv.graph.bases import BASES, without_signs
+from panconv.graph.bases import BASES, found_growth, without_signs
 from panconv.graph.batching import Pieces
 from panconv.graph.csr import CSR, weak_components
 from panconv.graph.cutting import piece_of
@@ -110,7 +110,7 @@ class Adjacency(Operands):
 
         Args:
             loops: "add" lets A+I add 1 to every self-loop; "remaining", as PyG's layers have it, only where a node has
-                none (of several with weights, the last counts).
+                none (of several, the last counts).
             repeats: "one" makes one edge of those that are named several times without a weight; "sum", as PyG's layers
                 have it, lets it weigh as often as it is named.
             validate: False leaves weights unchecked, which must be finite. This and the rest is for those who know
@@ -187,6 +187,8 @@ class Adjacency(Operands):
     def settle(self) -> Adjacency:
         """This graph, with all found that has to be looked at from the host, which torch.compile cannot do."""
         self.pattern.settle()
+        for kept in [self, *self._cache.values()]:
+            _ = kept.growth if isinstance(kept, Adjacency) else None
         return self
 
     # ------------------------------------------------------------------ looking at it
@@ -203,12 +205,17 @@ class Adjacency(Operands):
     @property
     def growth(self) -> float:
         """At least the largest row sum of one step, signs aside."""
-        if self._growth is None and self.left is None:
+        if self._growth is None:
             return float(self.pattern.longest)
-        if self._growth is None:  # divided by degrees on both sides, it grows where edges go one way
-            grows = self.num_nodes and not self.is_symmetric
-            self._growth = float(self.row_sums().max()) if grows else 1.0
+        if self._growth != self._growth:  # NaN, in words that torch.compile understands
+            self._growth = found_growth(self)
         return self._growth
+
+    @property
+    def growth_at_most(self) -> float:
+        """A bound on `growth` that is quicker to tell: without weights no row of Â sums to more than √N."""
+        unknown = self._growth is not None and self._growth != self._growth
+        return self.num_nodes**0.5 if unknown and self.value is None else self.growth
 
     @property
     def components(self) -> Tensor:

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from panconv.base.tracing import may_look
 from panconv.graph.blocks import known_blocks
-from panconv.graph.csr import CSR, compress, narrow, on_host, rows_of
+from panconv.graph.csr import CSR, narrow, on_host, rows_of
 from panconv.graph.degrees import Facts, inverse_degrees
 from panconv.graph.pattern import Pattern
 from panconv.graph.sorting import triton_kernels
@@ -29,7 +29,7 @@ def with_self_loops(adj: Adjacency) -> Adjacency:
     A self-loop that is there gets 1 more, or with ``loops="remaining"`` nothing.
     """
     loops, adds = adj.num_self_loops, adj.loops == "add"
-    pattern, place = _around(adj) if loops == 0 else _upon(adj, loops)
+    pattern, place = _around(adj, loops)
     value = magnitude = None
     if adj.value is not None or (loops and adds):
         ones = torch.ones(adj.num_edges, device=adj.device) if adj.value is None else adj.value
@@ -49,56 +49,49 @@ def with_self_loops(adj: Adjacency) -> Adjacency:
     )
 
 
-def _around(adj: Adjacency) -> tuple[Pattern, Tensor]:
-    """The pattern of A+I where A has no loop, without a sort, and where each entry of A goes.
+def _around(adj: Adjacency, loops: int) -> tuple[Pattern, Tensor]:
+    """The pattern of A+I, without a sort, and where each entry of A goes.
 
-    Each row grows by one entry, before which its smaller columns stay; what is not filled is the diagonal.
+    Each row without a loop grows by one entry, before which its smaller columns stay; what is not filled is the
+    diagonal.
     """
-    N, nnz = adj.num_nodes, adj.num_edges
-    if on_host(adj.crow):
+    if loops == 0 and on_host(adj.crow):
         return _around_on_host(adj)
-    nodes = torch.arange(N + 1, dtype=adj.crow.dtype, device=adj.device)
-    crow = narrow(adj.crow + nodes, N + nnz)
-    place = torch.arange(nnz, device=adj.device) + adj.row + (adj.col > adj.row)
-    row = rows_of(crow, N + nnz)
-    col = row.to(crow.dtype).scatter_(0, place, adj.col.to(crow.dtype))
-    return Pattern(crow, col, loops=N, longest=_one_more(adj.pattern), row=row, like=adj.pattern), place
+    N, nnz, row = adj.num_nodes, adj.num_edges, adj.row
+    after, longest = adj.col > row, adj.pattern.known("longest")
+    if loops == 0:
+        more, before = torch.arange(N + 1, device=adj.device), row
+    else:
+        bare = torch.ones(N, dtype=torch.long, device=adj.device).index_add(0, row, -(adj.col == row).long())
+        more, longest = torch.nn.functional.pad(bare.cumsum(0), (1, 0)), None
+        before, after = more.index_select(0, row), after & bare.bool().index_select(0, row)
+    total = N + nnz - loops
+    crow = narrow(adj.crow + more, max(N, total))
+    place = torch.arange(nnz, device=adj.device) + before + after
+    rows = rows_of(crow, total)
+    col = rows.to(crow.dtype).scatter_(0, place, adj.col.to(crow.dtype))
+    longest = None if longest is None else longest + 1
+    return Pattern(crow, col, loops=N, longest=longest, row=rows, like=adj.pattern), place
 
 
 def _around_on_host(adj: Adjacency) -> tuple[Pattern, Tensor]:
-    """The same in NumPy, in a third of the time on a small graph."""
+    """The same where A has no loop, in NumPy: a third of the time on a small graph."""
     crow, col, row, nodes = adj.crow.numpy(), adj.col.numpy(), adj.row.numpy(), np.arange(adj.num_nodes + 1)
     index = crow.dtype if len(col) + len(nodes) < 2**31 else np.dtype(np.int64)
     place = np.arange(len(col)) + row + (col > row)
     rows = np.repeat(nodes[:-1], crow[1:] - crow[:-1] + 1)
     cols = rows.astype(index)
     cols[place] = col
+    longest = adj.pattern.known("longest")
     made = Pattern(
         torch.from_numpy((crow + nodes).astype(index)),
         torch.from_numpy(cols),
         loops=adj.num_nodes,
-        longest=_one_more(adj.pattern),
+        longest=None if longest is None else longest + 1,
         row=torch.from_numpy(rows),
         like=adj.pattern,
     )
     return made, torch.from_numpy(place)
-
-
-def _one_more(pattern: Pattern) -> int | None:
-    longest = pattern.known("longest")
-    return None if longest is None else longest + 1
-
-
-def _upon(adj: Adjacency, loops: int) -> tuple[Pattern, Tensor]:
-    """The same where A has some of the loops."""
-    N, loop = adj.num_nodes, adj.row == adj.col
-    has_loop = torch.zeros(N, dtype=torch.int32, device=adj.device).index_add(0, adj.row, loop.int())
-    new = torch.argsort(has_loop, stable=True)[: N - loops]  # nodes without a loop, in order
-    row, col = torch.cat([adj.row, new]), torch.cat([adj.col.long(), new])
-    order = torch.argsort(row * N + col)
-    crow = narrow(compress(row[order], N), max(N, row.numel()))
-    place = torch.empty_like(order).scatter(0, order, torch.arange(len(order), device=adj.device))
-    return Pattern(crow, col[order].to(crow.dtype), loops=N, like=adj.pattern), place[: adj.num_edges]
 
 
 def over_degrees(adj: Adjacency, how: str, name: str) -> Adjacency:
@@ -116,11 +109,18 @@ def over_degrees(adj: Adjacency, how: str, name: str) -> Adjacency:
     )
     if not may_look(inverse):
         made._growth = math.inf if adj.is_signed else 1.0  # without signs it is similar to D⁻¹A, which stays
-    elif how == "sym" and adj.value is None:
-        made._growth = None  # found where it is asked for: it takes the symmetry of the graph
-    elif adj.num_nodes and (adj.is_signed or (how == "sym" and not adj.is_symmetric)):
-        made._growth = float(made.absolute().row_sums().max())  # negative or one-way weights can grow
+    elif adj.num_nodes and (adj.is_signed or how == "sym"):
+        made._growth = math.nan  # negative or one-way weights can grow
+        if adj.pattern.known("symmetric") is not None:
+            made.settle()
     return made
+
+
+def found_growth(adj: Adjacency) -> float:
+    """The largest row sum of a matrix that `over_degrees` made, signs aside."""
+    if adj.is_symmetric and not adj.is_signed:
+        return 1.0
+    return float(adj.absolute().row_sums().max())
 
 
 def _inverse(adj: Adjacency, power: float, name: str) -> Tensor:

@@ -221,7 +221,7 @@ def _pieces(graphs: Sequence[Adjacency]) -> Pieces:
     ]
     facts = [
         (
-            *(graph._growth, graph.decay, graph.is_signed, graph.is_positive),
+            *(None if graph._growth is None else graph.growth, graph.decay, graph.is_signed, graph.is_positive),
             *(graph._undirected, graph._mirrored, graph.value is not None),
         )
         for graph in graphs

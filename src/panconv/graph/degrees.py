@@ -44,7 +44,8 @@ def inverse(v: Tensor, power: float, zero: Tensor | None = None) -> Tensor:
 class Facts(NamedTuple):
     """What is known of a graph's values. Growth and decay only hasten a decision, and never change a result."""
 
-    growth: float | None = math.inf  # at least the largest row sum of one step, signs aside; None: the longest row
+    growth: float | None = math.inf  # at least the largest row sum of one step, signs aside; None: the longest row's
+    # entries; NaN: to be found when it is asked for
     decay: float = 0.0  # at most the smallest entry that is not 0, signs aside
     signed: bool = False  # whether a weight is < 0
     positive: bool = True  # whether none is ≤ 0

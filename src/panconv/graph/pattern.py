@@ -29,10 +29,7 @@ class Pattern:
         like: a pattern of the same symmetry, which is quicker to ask.
     """
 
-    blocks: tuple[Blocks | None, Blocks | None] = (
-        None,
-        None,
-    )  # parts known from the start, its own and the transpose's
+    blocks: tuple[Blocks | None, Blocks | None] = (None, None)  # parts that are known, its own and its transpose's
 
     def __init__(
         self,
@@ -119,7 +116,8 @@ class Pattern:
 
     def changed(self, change: Callable[[Any], Any]) -> Pattern:
         """A copy with every tensor changed, by a function that takes tuples of them too."""
-        other = Pattern(change(self.crow), change(self.col), self.known("symmetric"))
+        known = {name: self.known(name) for name in ("symmetric", "longest")}
+        other = Pattern(change(self.crow), change(self.col), **known)
         other._found.update({name: change(part) for name, part in self._found.items()})
         other.blocks = change(self.blocks)
         other._like = None if "symmetric" in other._found else change(self._like)

@@ -69,10 +69,11 @@ def _scale(paths: PathFamily, weights: Weighing, counts: Counts | None, rule: Me
 
 def _grows(paths: PathFamily) -> bool:
     """Whether Gⁿ may leave float32, as that of a normalised base does where weights are negative or one-way."""
-    adj, most = paths.adj, math.log(WIDEST[torch.float32])
-    if adj.value is None and adj.left is not None and paths.L * math.log(max(adj.num_nodes, 1)) <= most:
-        return False  # no row of an unweighted graph's sums to more than it has entries
-    return paths.L * math.log(max(adj.growth, 1.0)) > most
+
+    def beyond(growth: float) -> bool:
+        return paths.L * math.log(max(growth, 1.0)) > math.log(WIDEST[torch.float32])
+
+    return beyond(paths.adj.growth_at_most) and beyond(paths.adj.growth)
 
 
 def _edges_need_more(adj: Adjacency, scaled: Scaled) -> bool:

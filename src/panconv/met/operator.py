@@ -162,9 +162,8 @@ class MET:
         if x.is_meta:  # a shape is all there is, and what it hangs on
             return x * self.weights().sum().to(x.dtype)
         plan = self._plan(dtype)
-        inside = x.to(plan.dtype)
-        y = plan.apply(inside) if not self._parts.transposed else plan.adjoint(inside)
-        return y.to(x.dtype)
+        product = plan.adjoint if self._parts.transposed else plan.apply
+        return product(x.to(plan.dtype)).to(x.dtype)
 
     def terms(self, x: Tensor) -> Iterator[Tensor]:
         """The terms of M·x by length, for layers that do not just add them; of half precision they are float32."""
@@ -289,8 +288,7 @@ class MET:
     def _checked_operand(self, x: Tensor) -> torch.dtype:
         """The dtype to compute in: x's own, float32 for half precision."""
         checked_operand(x, self.shape[0], self.device)
-        trials = self.trials
-        if trials is not None and (x.dim() < 2 or x.size(1) != trials):
+        if (trials := self.trials) is not None and (x.dim() < 2 or x.size(1) != trials):
             raise ValueError(f"x must be (N, {trials}, …) for weights of {trials} trials, got shape {tuple(x.shape)}")
         return x.dtype if x.dtype == torch.float64 else torch.float32
 

@@ -136,4 +136,5 @@ class OnPaths(GraphLayer):
         paths = paths_from(self.paths)(adj, self.L)
         if isinstance(adj, MaskedGraph):
             paths = covered(paths, adj)
-        return MET.of_checked(paths, self.weights, self.method, self.memory)
+        make = MET if callable(self.paths) else MET.of_checked  # what a user's function gives is looked at
+        return make(paths, self.weights, self.method, self.memory)

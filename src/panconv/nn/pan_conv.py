@@ -114,7 +114,8 @@ class PANConv(OnPaths):
 
     def reset_parameters(self) -> None:
         super().reset_parameters()
-        self.lin_of_receivers.reset_parameters()
+        if self.two_kinds:
+            self.lin_receiver.reset_parameters()
 
     def forward(
         self,
