@@ -111,7 +111,7 @@ def over_degrees(adj: Adjacency, how: str, name: str) -> Adjacency:
         made._growth = math.inf if adj.is_signed else 1.0  # without signs it is similar to D⁻¹A, which stays
     elif adj.num_nodes and (adj.is_signed or how == "sym"):
         made._growth = math.nan  # negative or one-way weights can grow
-        if adj.pattern.known("symmetric") is not None:
+        if adj.pattern.known("longest") is not None:  # it is settled, and so are its bases
             made.settle()
     return made
 
