@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -134,7 +134,8 @@ def _forgetter(source: int, form: Hashable = None) -> Callable[[weakref.ref[Any]
     """Lets a graph go that has died, or the form whose weights have; it holds nothing but their names."""
 
     def forget(dead: weakref.ref[Any], kept: dict[Any, Any] = _sources) -> None:
-        found, name = kept.get(source), cast(Hashable, source)
+        name: Hashable = source  # nothing global is named here: at the interpreter's end there is none
+        found = kept.get(source)
         if found is not None and form is not None:
             kept, name = found.forms, form
             found = kept.get(form)
