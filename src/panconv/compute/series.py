@@ -70,9 +70,13 @@ class Factors(NamedTuple):
         own: Tensor = times(times(self.left[0], self.outer), self.right)
         return own if self.alone is None else own + self.alone
 
+    def is_plain(self) -> bool:
+        """Whether there is nothing but w, one number for all nodes or one per node."""
+        return self.alone is None and self.outer is None and self.right is None
+
     def numbers(self) -> tuple[Factor, Sequence[Factor]]:
         """What a node takes of its own features, and w₁ … w_L, as the kernels take them."""
-        if self.alone is None and self.outer is None and self.right is None:
+        if self.is_plain():
             own, *weights = numbers(self.left)
             return own, weights
         return numbers(self.own().unsqueeze(0))[0], numbers(self.left[1:])

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from panconv.base.tracing import is_batched, is_differentiating
-from panconv.compute.kernels import numbers, row_dots, step
+from panconv.compute.kernels import has_kernels, multiply, numbers, row_dots, step
 from panconv.compute.series import Factors, Series, expect, times
 
 
@@ -78,6 +78,15 @@ def _all_gradients(
     at_once = None if how.by_node else _in_one_launch(how, needed, g, x, factors)
     if at_once is not None:
         return _Gradients(*at_once)
+    if (
+        needed.w
+        and not how.by_node
+        and how.trials == 1
+        and factors.is_plain()
+        and not how.low_memory
+        and not has_kernels(x)
+    ):
+        return _of_plain(how, g, x, factors.left)
     if needed.w and not how.by_node and not how.low_memory:
         lengths = _by_number(how, g, x, factors)
     else:
@@ -102,6 +111,17 @@ def _in_one_launch(
     if not any(needed[1:]):
         return how.in_one_launch(g, not how.transposed, w, factors.own(), right, outer)
     return None
+
+
+def _of_plain(how: Series, g: Tensor, x: Tensor, w: Tensor) -> _Gradients:
+    """What `_by_number` and `_with_length_0` give where there is nothing but a number per length, in fewer words."""
+    part, (own, *weights) = how.part(1, not how.transposed, x), w.flatten().tolist()
+    u, total, dots = g, g * own, [row_dots(g, x, by_row=False)]
+    for weight in weights:
+        u = multiply(*part, len(u), u)
+        total.add_(u, alpha=weight)
+        dots.append(row_dots(u, x, by_row=False))
+    return _Gradients(total, torch.stack(dots))
 
 
 def _by_number(how: Series, g: Tensor, x: Tensor, factors: Factors) -> _Gradients:
