@@ -6,7 +6,7 @@ from graphs import graphs
 from hypothesis import given
 from hypothesis import strategies as st
 
-from panconv import MET, METHODS, Adjacency, Walks
+from panconv import MET, METHODS, Adjacency, Free, Walks
 from panconv.met.plan import Plan
 from panconv.testing import close
 from panconv.weights import weights_from
@@ -126,3 +126,17 @@ def test_the_adjoint_on_a_directed_graph_without_gradients(method):
     x = torch.randn(5, 2, dtype=torch.float64)
     with torch.no_grad():
         close(M.T @ x, M.to_dense(torch.float64).T @ x)
+
+
+def test_a_gradient_of_path_weights_keeps_its_digits_where_all_has_one_sign():
+    """One long sum of float32 numbers would lose them, as it does not of random signs."""
+    N = 4096
+    ring = torch.stack([torch.arange(N), (torch.arange(N) + 1) % N])
+    adj = Adjacency.from_edge_index(torch.cat([ring, ring.flip(0)], 1))
+    found = []
+    for dtype in (torch.float32, torch.float64):
+        weights = Free(torch.tensor([0.3, 0.3, 0.4]))
+        y = MET(Walks(adj, 2), weights, method=5) @ torch.full((N, 16), 0.3, dtype=dtype)
+        (y.square().sum() / 2).backward()
+        found.append(weights.k.grad.double())
+    torch.testing.assert_close(found[0], found[1], rtol=2e-6, atol=0.0)

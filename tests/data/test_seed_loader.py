@@ -250,3 +250,12 @@ def _as_usual(conv):
     usual = PANConv(3, 2).double()
     usual.load_state_dict(conv.state_dict())
     return usual
+
+
+def test_no_hop_at_all_on_a_graph_with_negative_weights():
+    edges, weight = TRIANGLE_AND_TAIL, torch.rand(8) + 1
+    weight[0] = -0.01
+    data, model = Data(x=torch.randn(4, 3), edge_index=edges, edge_weight=weight), PAN(3, 4, 2, L=0).eval()
+    for batch in SeedLoader(data, model, batch_size=2):
+        expected = model(data.x, edges, weight)[batch.n_id[batch.seeds]]
+        torch.testing.assert_close(model(batch.x, batch.adj)[batch.seeds], expected)

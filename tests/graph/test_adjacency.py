@@ -214,3 +214,14 @@ def test_weights_that_differ_both_ways_by_rounding_are_symmetric():
     assert adj.is_symmetric
     assert torch.equal(adj.to_dense(), adj.to_dense().T)
     assert not Adjacency.from_edge_index(edges, torch.tensor([0.3, 0.3001, 0.7, 0.7])).is_symmetric
+
+
+def test_other_values_are_kept_apart_from_whoever_gave_them_and_read_as_before():
+    edges = torch.tensor([[0, 0, 1], [0, 1, 0]])
+    adj = Adjacency.from_edge_index(edges, loops="remaining")
+    for value in (None, torch.ones(3)):
+        close(adj.with_values(value).base("A+I").to_dense(), adj.base("A+I").to_dense())
+    given = torch.tensor([1.0, 2.0, 2.0])
+    made = adj.with_values(given)
+    given.zero_()
+    assert made.value.tolist() == [1, 2, 2]

@@ -3,7 +3,7 @@
 import pytest
 import torch
 from graphs import graphs
-from hypothesis import given
+from hypothesis import given, settings
 
 pytest.importorskip("triton")
 
@@ -19,6 +19,7 @@ def in_order(edge_index):
     return (torch.unique(edge_index, dim=1) if edge_index.numel() else edge_index).contiguous()
 
 
+@settings(max_examples=15)  # the interpreter is slow
 @given(graphs(weighted=False))
 def test_what_is_found_is_so(graph):
     edge_index, N = in_order(graph.edge_index), graph.num_nodes
@@ -41,6 +42,7 @@ def test_what_is_found_is_so(graph):
             assert parts[1:] == expected[1:]
 
 
+@settings(max_examples=15)
 @given(graphs(weighted=False))
 def test_the_normalised_graph_in_one_launch(graph):
     edge_index = graph.edge_index[:, graph.edge_index[0] != graph.edge_index[1]]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from torch_geometric.explain import CaptumExplainer, Explainer, GNNExplainer, PGExplainer
 from torch_geometric.explain.algorithm import ExplainerAlgorithm
 from torch_geometric.explain.algorithm.utils import clear_masks, set_masks
-from torch_geometric.nn import MessagePassing
+from torch_geometric.nn import GCNConv, MessagePassing
 from torch_geometric.utils import get_embeddings, k_hop_subgraph
 
 from panconv import METHODS, PAN, Adjacency, PANConv
@@ -34,10 +34,12 @@ def mask_of(model, mask, edge_index=EDGES):
 
 
 def masked_matrix(graph, mask):
-    """A ∘ mask: of repeated edges the mean of the masks, or the sum of the masked weights."""
+    """A ∘ mask, but for self-loops: of repeated edges the mean of the masks, or the sum of the masked weights."""
     A, count = graph.dense() * 0, graph.dense() * 0
     for e, (source, target) in enumerate(graph.edge_index.T.tolist()):
-        A[target, source] += mask[e] * (1 if graph.edge_weight is None else graph.edge_weight[e])
+        A[target, source] += (1 if source == target else mask[e]) * (
+            1 if graph.edge_weight is None else graph.edge_weight[e]
+        )
         count[target, source] += 1
     return A / count.clamp(min=1) if graph.edge_weight is None else A
 
@@ -285,6 +287,7 @@ def test_pg_explainer_finds_the_planted_edges(planted):
 
 
 def test_integrated_gradients_add_up(planted):
+    pytest.importorskip("captum")
     model, x, edge_index, _, n = planted
     explainer = explained(model, CaptumExplainer("IntegratedGradients", n_steps=30))
     scores = model(x, edge_index)
@@ -298,6 +301,7 @@ def test_integrated_gradients_add_up(planted):
 
 @pytest.mark.parametrize("attribution", ["Saliency", "InputXGradient"])
 def test_captum_on_nodes_and_edges(attribution):
+    pytest.importorskip("captum")
     explainer = explained(PAN(3, 4, 2).eval(), CaptumExplainer(attribution), node_mask_type="attributes")
     found = explainer(torch.randn(4, 3), EDGES, index=0)
     assert found.node_mask.shape == (4, 3)
@@ -306,6 +310,7 @@ def test_captum_on_nodes_and_edges(attribution):
 
 
 def test_one_explainer_after_another_has_gradients_again():
+    pytest.importorskip("captum")
     # What GNNExplainer leaves behind must not cut the mask of the next one off from its gradient.
     model, x = PAN(3, 4, 2).eval(), torch.randn(4, 3)
     explained(model, GNNExplainer(epochs=2))(x, EDGES, index=0)
@@ -319,7 +324,13 @@ def test_masks_know_how_loops_and_repeats_were_read(weighted):
     conv = PANConv(3, 2, L=1, weights=[0.0, 1.0], loops="remaining", repeats="sum")
     out, mask = conv(x, edges, weight), torch.ones(7)
     close(mask_of(conv, mask, edges)(x, edges, weight), out)
-    mask[0] = 0.5  # of several loops the last counts
+    mask[0] = mask[2] = 0.5  # self-loops stay as they are
     close(mask_of(conv, mask, edges)(x, edges, weight), out)
-    mask[2] = 0.0
+    mask[1] = 0.0
     assert not torch.allclose(mask_of(conv, mask, edges)(x, edges, weight), out)
+    gcn = GCNConv(3, 2)
+    with torch.no_grad():
+        gcn.lin.weight.copy_(conv.lin.weight.T)
+    mask = torch.rand(7)
+    expected = mask_of(gcn, mask, edges)(x, edges, weight)
+    torch.testing.assert_close(mask_of(conv, mask, edges)(x, edges, weight), expected)

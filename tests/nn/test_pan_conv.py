@@ -164,7 +164,7 @@ def test_autocast_and_scaler(x, method):
 def test_compiled_whole(x, backend, warm):
     """Forward and backward, on a graph seen for the first time and on one that is prepared."""
     directed = torch.tensor([[0, 1, 2, 3, 3], [1, 2, 0, 0, 3]])
-    for method in (2, 4, 5) if backend == "inductor" else METHODS:
+    for method in (2, 4, 5) if backend == "inductor" or warm else METHODS:
         torch.compiler.reset()
         conv = PANConv(5, 2, method=method)
         for edges in (EDGES, directed):

@@ -422,3 +422,15 @@ def test_no_test_node_is_trained_on():
     data = small()
     data.val_mask[:] = data.test_mask  # no test accuracy is asked for where it is read like this
     assert fit(model(1), data, epochs=1).test_accuracy
+
+
+@pytest.mark.parametrize("keep", ["metric", "both"])
+def test_a_metric_that_has_no_value_is_named(keep):
+    """Validation nodes of one class have no area under a curve to choose an epoch by."""
+    data = Data(
+        x=torch.randn(8, 3), edge_index=torch.tensor([[0, 1], [1, 0]]), y=torch.tensor([0, 1, 0, 0, 1, 0, 1, 0])
+    )
+    data.train_idx, data.test_idx = torch.tensor([0, 1]), torch.tensor([6, 7])
+    data.val_idx = torch.tensor([2, 3])
+    with pytest.raises(ValueError, match="no trial ever had a validation auc: all nodes that they choose by"):
+        fit(PAN(3, 4, 2), data, metric="auc", keep=keep, epochs=3)

@@ -78,16 +78,10 @@ def _all_gradients(
     at_once = None if how.by_node else _in_one_launch(how, needed, g, x, factors)
     if at_once is not None:
         return _Gradients(*at_once)
-    if (
-        needed.w
-        and not how.by_node
-        and how.trials == 1
-        and factors.is_plain()
-        and not how.low_memory
-        and not has_kernels(x)
-    ):
+    by_number = needed.w and not how.by_node and not how.low_memory
+    if by_number and how.trials == 1 and factors.is_plain() and not has_kernels(x):
         return _of_plain(how, g, x, factors.left)
-    if needed.w and not how.by_node and not how.low_memory:
+    if by_number:
         lengths = _by_number(how, g, x, factors)
     else:
         of_w = _of_weights(how, g, x, factors, kept) if needed.w else None  # first: it leaves nothing large behind

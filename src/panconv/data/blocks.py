@@ -76,7 +76,8 @@ def cut(source: EdgeSource, seeds: Tensor, hops: int, needs: Collection[Need]) -
 def _expand(source: EdgeSource, seeds: Tensor, hops: int) -> tuple[Tensor, tuple[Tensor, Tensor, Tensor | None]]:
     """The nodes, those nearest to the seeds first; and of each edge the receiver's place among them, sender, weight."""
     frontier, seen, start = seeds, seeds.unique(), 0
-    nodes, rows, senders, weights = [seeds], [seeds.new_empty(0)], [seeds.new_empty(0)], []
+    nodes, rows, senders = [seeds], [seeds.new_empty(0)], [seeds.new_empty(0)]
+    weights = [source.in_edges(seeds[:0])[2]]  # none, but it tells whether there are any
     for _ in range(hops):
         receiver, sender, weight = source.in_edges(frontier)
         rows.append(receiver + start)

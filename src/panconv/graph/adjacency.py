@@ -169,13 +169,10 @@ class Adjacency(Operands):
     def with_values(self, value: Tensor | None) -> Adjacency:
         """These entries with other values, (nnz,) in the order of `row` and `col`; None stands for ones."""
         check_entries(value, self.num_edges)
-        if value is None:
-            facts = Facts(growth=None, decay=1.0)
-            return Adjacency(self.pattern, None, entry_of_edge=self._entry_of_edge, facts=facts)
-        if is_tracked(value):
-            value = value.double()  # what comes back along several ways is added before it is rounded
-        facts, mirrored = Facts(growth=0.0, decay=1.0), True
-        if self.num_edges:
+        facts, mirrored = Facts(growth=None if value is None else 0.0, decay=1.0), True
+        if value is not None:  # what is kept is ours; and what comes back along several ways is added, then rounded
+            value = value.double() if is_tracked(value) else value.clone()
+        if value is not None and self.num_edges:
             # A weight that is trained moves off the diagonal mirror: its gradient needs the true transpose.
             mirrored = not is_tracked(value) and self.pattern.is_symmetric
             value, mirrored = self.pattern.mirrored(value) if mirrored else (value, False)

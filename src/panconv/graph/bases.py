@@ -143,7 +143,7 @@ def without_signs(adj: Adjacency) -> Adjacency:
 def normalised(adj: Adjacency) -> Adjacency:
     """Â = D̃^−½ (A+I) D̃^−½."""
     gpu = triton_kernels() if adj.device.type == "cuda" and may_look() else None
-    plain = adj.value is None and adj.left is None and adj.right is None and adj.crow.dtype == torch.int32
+    plain = adj.value is None and adj.left is None and adj.right is None and adj.num_edges + adj.num_nodes < 2**31
     if gpu is None or not plain or not adj.is_symmetric or adj.num_self_loops or adj.pattern.longest > _LONG:
         return over_degrees(adj.base("A+I"), "sym", "A+I")
     crow, col, value, inverse = gpu.normalise(adj.crow, adj.col, adj.pattern.longest)  # in one launch

@@ -34,7 +34,7 @@ class MaskedGraph(Adjacency):
 
 
 def cover(adj: Adjacency, mask: Tensor, edge_index: Any, edge_weight: Any = None) -> MaskedGraph:
-    """A graph with a mask on its edges, from which gradients reach the mask.
+    """A graph with a mask on its edges but for self-loops, from which gradients reach the mask.
 
     Edges that are repeated each have a number of their own: the entry of A that they make has their mean, weighted by
     the edges' weights where there are any, so that A ∘ mask has the sum of the masked weights.
@@ -59,7 +59,9 @@ def cover(adj: Adjacency, mask: Tensor, edge_index: Any, edge_weight: Any = None
             f"the edge mask must be ({edges.size(1)},), a number per edge, got {tuple(mask.shape)}: explain the model "
             "on the edge_index that its layers are called with"
         )
-    entry, here = _entries(adj, edges.to(adj.device))
+    edges = edges.to(adj.device)
+    mask = mask.masked_fill(edges[0] == edges[1], 1)  # as PyG's layers leave them
+    entry, here = _entries(adj, edges)
     weight = torch.ones_like(here, dtype=torch.float64)
     if edge_weight is not None:
         weight = checked_weights(edge_weight, edges.size(1)).to(adj.device).double()

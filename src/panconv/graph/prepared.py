@@ -55,7 +55,8 @@ def prepared(graph: Any, edge_weight: Tensor | None, num_nodes: int, reading: Re
 
     All layers share what is remembered. It is let go with the edge_index it was made from. What was changed in place is
     noticed, by a tensor's version and, since memory shared with NumPy changes without one, by comparing it with a copy
-    on the CPU. Holding an `Adjacency` avoids all of this.
+    on the CPU. On a GPU nothing tells of a write through ``.data``, nor of a CUDA graph that is replayed: give a tensor
+    of its own, or an `Adjacency`, which avoids all of this.
     """
     if isinstance(graph, Adjacency):
         return Adjacency._of(graph, edge_weight, num_nodes, reading)
@@ -184,6 +185,8 @@ def _stamp(part: Tensor | np.ndarray) -> tuple[Hashable, ...] | None:
     """What tells of a change, where the content is compared too or cannot be; NumPy's arrays have nothing of it."""
     if isinstance(part, np.ndarray):
         return None
+    if part.is_inference():
+        return (part.device,)
     if not part.is_cuda or is_transforming():
         return part._version, part.device
     return part._version, part.device, part.shape, part.data_ptr()  # `.data = …` leaves the version as it is
@@ -211,8 +214,8 @@ def _parts(source: Any) -> list[Tensor | np.ndarray] | None:
         return [source]
     if sp.issparse(source):
         return [getattr(source, name) for name in _ARRAYS[source.format]] if source.format in _ARRAYS else None
-    if not isinstance(source, Tensor) or source.is_inference():  # an inference tensor has no version
-        return None
+    if not isinstance(source, Tensor) or (source.is_inference() and source.device.type != "cpu"):
+        return None  # an inference tensor has no version: its content tells, where it is compared
     if source.layout == torch.strided:
         return [source]
     if source.device.type != "cpu":

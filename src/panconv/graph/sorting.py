@@ -95,7 +95,7 @@ def look_once(edge_index: Any, N: Any) -> Sorted | None:
     if not found.alone:
         by_source.know_transposed(by_source, found.mirror)
         if N <= gpu.FEW_NODES:
-            known_blocks[found.col] = found.blocks
+            known_blocks[found.col], by_source.blocks = found.blocks, (found.blocks, None)  # known, and they travel
         return Sorted(by_source, found.mirror)
     crow, col, moved = by_source.by_column()
     pattern, place = Pattern(crow, col, False, found.loops), moved.argsort()

@@ -151,7 +151,7 @@ def fit(
         ready.key(None, 0)
         ready.eval()
     epoch.restore()
-    _check_outcome(epoch.best_loss.tolist(), seeds, lr, weight_decay)
+    _check_outcome(epoch, seeds, f"lr = {lr}, weight_decay = {weight_decay}")
     test_metric, predicted = _outcome(ready, task, limits.metric, len(seeds))
     last = int(epoch.last_epoch.max())
     return FitResult(
@@ -200,15 +200,22 @@ def run_epochs(
             break
 
 
-def _check_outcome(losses: Sequence[float], seeds: Sequence[int], lr: float, weight_decay: float) -> None:
-    lost = [seed for seed, loss in zip(seeds, losses, strict=True) if not math.isfinite(loss)]
+def _check_outcome(epoch: Epoch, seeds: Sequence[int], settings: str) -> None:
+    """Says which trials have no best epoch, and why."""
+    found = (epoch.best_loss, epoch.history["val_loss"][0], epoch.history[f"val_{epoch.metric}"][0])
+    by_seed = [
+        (seed, *map(math.isfinite, each)) for seed, *each in zip(seeds, *(v.tolist() for v in found), strict=True)
+    ]
+    lost = [seed for seed, best, *_ in by_seed if not best]
+    if not lost:
+        return
+    what = f"a finite validation loss ({settings}): lower lr, or the size of the path weights or features"
+    unmeasured = [seed for seed, best, loss, measured in by_seed if not best and loss and not measured]
+    if unmeasured == lost:
+        what = f"a validation {epoch.metric}: all nodes that they choose by are of one class; choose others, or metric"
     if len(lost) == len(seeds):
-        raise ValueError(
-            f"no trial ever had a finite validation loss (lr = {lr}, weight_decay = {weight_decay}): lower lr, or the "
-            "size of the path weights or features"
-        )
-    if lost:
-        warnings.warn(f"the trials of seeds {lost} never had a finite validation loss", stacklevel=3)
+        raise ValueError(f"no trial ever had {what}")
+    warnings.warn(f"the trials of seeds {lost} never had {what}", stacklevel=3)
 
 
 def _outcome(model: Any, task: Task, metric: str, S: int) -> tuple[list[float], Tensor]:
@@ -235,6 +242,8 @@ def _check_keep(keep: str, metric: str) -> None:
 
 def _trials(model: Any, native: bool, seeds: Any) -> int:
     """How many seeds there have to be: those that a model is made for, or as many as there are."""
+    if native and model.trials is None and hasattr(seeds, "__len__") and len(seeds) > 1:
+        raise ValueError(f"seeds are {len(seeds)}, but the model holds one trial: make it with trials={len(seeds)}")
     if native:
         return model.trials or 1
     return max(len(seeds), 1) if hasattr(seeds, "__len__") else 1

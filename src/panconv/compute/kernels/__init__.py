@@ -60,11 +60,13 @@ def has_kernels(x: Tensor) -> bool:
     return _gpu(x) is not None
 
 
-def multiply(crow: Tensor, col: Tensor, value: Tensor | None, num_cols: int, x: Tensor) -> Tensor:
-    """A·x for x (C, K)."""
+def multiply(
+    crow: Tensor, col: Tensor, value: Tensor | None, num_cols: int, x: Tensor, recorded: bool = False
+) -> Tensor:
+    """A·x for x (C, K); `recorded` where it may become part of a CUDA graph, in which nothing is made to be kept."""
     if _gpu(x) is None:
         return plain.multiply(crow, col, value, num_cols, x)
-    out = step(crow, col, value, x).out
+    out = step(crow, col, value, x, recorded=recorded).out
     assert out is not None
     return out
 
@@ -86,6 +88,7 @@ def step(
     by_row: bool = True,  # of each row, or in all
     store: bool = True,
     trials: int = 1,
+    recorded: bool = False,
 ) -> StepResult:
     """A product with what surrounds it."""
     R, width = crow.numel() - 1, x.size(1) // trials
@@ -102,7 +105,7 @@ def step(
     spread = {name: None if f is None else _per_trial(f, trials, x) for name, f in factors.items()}
     dots = gpu.step(
         crow, col, value, x, width=width, out=out, y0=y0, running=running, base=base,
-        dot=dot if trials == 1 else None, **spread,
+        dot=dot if trials == 1 else None, recorded=recorded, **spread,
     )  # fmt: skip
     if dot is not None and trials > 1:  # a tile holds columns of several trials
         assert out is not None

@@ -217,12 +217,13 @@ def step(
     hold: Tensor | None,
     add: Tensor | None,
     dot: Tensor | None,
+    recorded: bool = False,
 ) -> Tensor | None:
     """The step of `panconv.compute.kernels`, into `out` and `running`; returns the dots, (tiles, R), if asked."""
     R, K = crow.numel() - 1, x.size(1)
     if R == 0 or K == 0:
         return None if dot is None else x.new_zeros(1, R, dtype=sum_dtype(x))
-    plan, tile, acc = schedule_of(crow, col.numel()), tile_of(K, col.numel(), R), sum_dtype(x)
+    plan, tile, acc = schedule_of(crow, col.numel(), recorded), tile_of(K, col.numel(), R), sum_dtype(x)
     tiles, chunks = -(-K // tile.columns), plan.row.numel()
     partial = torch.empty(chunks, K, dtype=acc, device=x.device) if chunks else x
     dots = None if dot is None else torch.empty(tiles, R, dtype=acc, device=x.device)

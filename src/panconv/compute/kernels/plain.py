@@ -15,7 +15,6 @@ Factor = Union[Tensor, float]  # (R or 1, S or 1), or one number  # noqa: UP007
 _CSR_ON_CPU = torch.backends.mkl.is_available()
 _GRAIN = 2**15  # values up to which torch does an element-wise operation on the thread that asks for it
 _ALONE = 2**24  # values, times the square of the threads, up to which one thread goes through them alone
-_FEW = 2**16  # values whose products are added in one go
 _FEWEST = 5  # columns from which a sum of bags is faster than MKL
 
 
@@ -88,8 +87,6 @@ def step(
 
 def row_dots(a: Tensor, b: Tensor, trials: int, by_row: bool) -> Tensor:
     """<a, b> of each trial, (1, S), or of each row and trial, (R, S)."""
-    if trials == 1 and not by_row and a.numel() <= _FEW and a.device.type == "cpu":
-        return torch.dot(a.reshape(-1), b.reshape(-1)).view(1, 1)  # added in many lanes, so that few digits are lost
     rows = _rows_at_once(a)
     pairs = iter([(a, b)]) if a.size(0) <= rows else zip(a.split(rows), b.split(rows), strict=True)
     if by_row:

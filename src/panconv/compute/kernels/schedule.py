@@ -29,9 +29,14 @@ class Schedule(NamedTuple):
 _made: WeakIdKeyDictionary = WeakIdKeyDictionary()  # by the row pointers, and for as long as they live
 
 
-def schedule_of(crow: Tensor, nnz: int) -> Schedule:
-    """The schedule of a pattern of so many entries, made once."""
+def schedule_of(crow: Tensor, nnz: int, recorded: bool = False) -> Schedule:
+    """The schedule of a pattern of so many entries, made once.
+
+    None is made where it may be `recorded` into a CUDA graph, whose memory nobody may keep: small graphs do without.
+    """
     found = _made.get(crow)
+    if found is None and recorded and nnz < SMALL:
+        return _without_long(crow, LONG_OF_SMALL)
     if found is None:
         longest = LONG if nnz >= SMALL else LONG_OF_SMALL
         make = _without_long if known_longest.get(crow, longest + 1) <= longest else _make
