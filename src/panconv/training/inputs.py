@@ -171,9 +171,8 @@ def check_known(y: Tensor, C: int) -> None:
             raise ValueError("data.y holds NaN or infinite numbers among those to learn: take them out of the masks")
     elif len(y) and (int(y.min()) < 0 or int(y.max()) >= C):
         wrong = int(y.min()) if int(y.min()) < 0 else int(y.max())
-        raise ValueError(
-            f"data.y names class {wrong}, but the model has out_channels = {C}, one per class 0 … {C - 1}: raise it"
-        )
+        remedy = "take such nodes out of the masks" if wrong < 0 else "give it an output per class"
+        raise ValueError(f"data.y names class {wrong}, but the model has {C} classes, 0 … {C - 1}: {remedy}")
 
 
 class Task(NamedTuple):
