@@ -44,6 +44,7 @@ endif
 bench:
 	$(RUN) benchmarks/suite.py; status=$$?; $(RUN) benchmarks/tables.py --write docs/lab/speed.md && exit $$status
 	$(RUN) benchmarks/layer.py
+	$(RUN) benchmarks/batches.py
 	$(RUN) benchmarks/grid.py
 	$(if $(BARE),,$(RUN) benchmarks/paths.py)
 	$(RUN) benchmarks/walks.py

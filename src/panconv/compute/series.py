@@ -15,7 +15,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 import torch
 from torch import Tensor
 
-from panconv.compute.kernels import has_kernels, numbers, step, whole
+from panconv.compute.kernels import has_kernels, multiply, numbers, step, whole
 from panconv.compute.kernels.plain import Factor
 from panconv.graph import Adjacency
 from panconv.graph.csr import CSR
@@ -112,6 +112,8 @@ class Series(NamedTuple):
             at_once = self.in_one_launch(x, self.transposed, w, factors.own(), outer, right)
             if at_once is not None:
                 return at_once[0]
+        elif self.trials == 1 and factors.is_plain():
+            return self._plain(x, w.flatten().tolist())
         return self.horner(x, *factors.numbers(), outer, right, self.transposed)
 
     def adjoint(self, g: Tensor, w: Tensor, right: Tensor | None) -> Tensor:
@@ -162,6 +164,18 @@ class Series(NamedTuple):
             if self.by_node:
                 part = self.part(n, transposed, x)
             h = expect(step(*part, h, right=before, scale=scale, y0=x, keep=keep, trials=self.trials).out)
+        return h
+
+    def _plain(self, x: Tensor, weights: list[float]) -> Tensor:
+        """`horner` where there is nothing but a number per length, in fewer words."""
+        *before, last = weights
+        part, h, scale = self.part(1, self.transposed, x), x, last
+        for weight in reversed(before):
+            h = multiply(*part, x.size(0), h)
+            if scale != 1:
+                h.mul_(scale)
+            h.add_(x, alpha=weight)
+            scale = 1.0
         return h
 
     def _recurrence(self, x: Tensor, own: Tensor, w: Tensor, right: Tensor | None, kept: list[Tensor] | None) -> Tensor:

@@ -65,7 +65,7 @@ def _by_source(source: np.ndarray, target: np.ndarray, N: int) -> Sorted:
     index = np.int32 if max(N, len(source)) < 2**31 else np.int64
     crow_t, col_t, loops = pointers(source, N, index), target.astype(index), int(np.count_nonzero(source == target))
     moved = stable_order(torch.from_numpy(target), N)
-    crow, col = pointers(target, N, index), source[moved.numpy()].astype(index)
+    crow, col = pointers(target, N, index), source.take(moved.numpy()).astype(index)
     if np.array_equal(crow, crow_t) and np.array_equal(col, col_t):
         mirror = Pattern(
             torch.from_numpy(crow), torch.from_numpy(col), True, loops, row=torch.from_numpy(source.copy())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import NamedTuple
 
@@ -27,6 +28,7 @@ class Reach(NamedTuple):
 WHOLE = Reach(math.inf)
 
 
+@functools.lru_cache(maxsize=256)  # asked whenever a model goes through its modules
 def reach_of(method: int, L: int, *, degrees: bool = False, counts: bool = False) -> Reach:
     """How far M looks, whatever the paths: L steps, and from there to what the senders' own scalings are made of.
 
