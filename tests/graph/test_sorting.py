@@ -36,6 +36,7 @@ def test_every_edge_goes_to_its_entry_in_order_and_once(graph, order, large):
     with pytest.MonkeyPatch.context() as patch:
         if large:
             patch.setattr(csr, "_RADIX", 0)
+            patch.setattr(sorting, "_FEW", 0)
         if order == "device":
             patch.setattr(sorting, "on_host", lambda *_: False)
         found = sort_edges(edge_index, N, weighted=True)
@@ -61,6 +62,7 @@ def test_numbers_are_ordered_as_by_a_stable_sort(bound, count):
 def test_edges_in_order_are_not_sorted(edges, monkeypatch):
     """By target nothing is sorted, by source one end, and nothing where the graph is known to be undirected."""
     asked = []
+    monkeypatch.setattr(sorting, "_FEW", 0)
     order = sorting.stable_order
     monkeypatch.setattr(sorting, "stable_order", lambda *a: asked.append(a) or order(*a))
     sort_edges(edges, 4, weighted=False)

@@ -14,6 +14,8 @@ from panconv.graph.blocks import known_blocks
 from panconv.graph.csr import compress, narrow, on_host, pointers, stable_order
 from panconv.graph.pattern import Pattern
 
+_FEW = 2**10  # edges up to which a sort by comparison is quicker than two by counting
+
 
 class Sorted(NamedTuple):
     """The pattern of a graph, and where each edge that was given went."""
@@ -41,22 +43,36 @@ def sort_edges(
         return Sorted(_pattern(target.clone(), source.clone(), N, undirected), None)  # what is kept is ours
     if order == "row" and looked:
         return _by_source(source.numpy(), target.numpy(), N)
-    if order is None and not looked:
-        key, entry = torch.unique(target * N + source, return_inverse=True)
-        return Sorted(_pattern(key // max(N, 1), key % max(N, 1), N, undirected), entry)
+    if looked:
+        return _unordered(source.numpy(), target.numpy(), N, undirected)
     if order == "row":
-        moved = stable_order(target, N)
+        return _mirror_of(_pattern(source.clone(), target.clone(), N, undirected))
+    key, entry = torch.unique(target * N + source, return_inverse=True)
+    return Sorted(_pattern(key // max(N, 1), key % max(N, 1), N, undirected), entry)
+
+
+def _unordered(source: np.ndarray, target: np.ndarray, N: int, undirected: bool | None) -> Sorted:
+    """Edges on the host in any order; those that are repeated become one entry."""
+    key, index = target * N + source, np.int32 if max(N, len(source)) < 2**31 else np.int64
+    if len(key) <= _FEW:
+        moved = key.argsort(kind="stable")
     else:
-        first = stable_order(source, N)
-        moved = first.index_select(0, stable_order(target.index_select(0, first), N))
-    row, col = target.index_select(0, moved), source.index_select(0, moved)
-    place = torch.empty_like(moved).scatter_(0, moved, torch.arange(len(moved), device=moved.device))
-    if order is None and not _rises(key := row * N + col):
-        fresh = torch.cat([key.new_ones(1, dtype=torch.bool), key.diff() > 0])  # the first of its kind
-        row, col, place[moved] = row[fresh], col[fresh], fresh.cumsum(0) - 1
-    pattern = _pattern(row, col, N, undirected)
-    if order == "row":  # by target, the edges as they came are the transpose's entries
-        pattern.know_transposed(_pattern(source, target, N, None), place)
+        first = stable_order(torch.from_numpy(source), N).numpy()
+        moved = first.take(stable_order(torch.from_numpy(target.take(first)), N).numpy())
+    fresh = np.diff(key.take(moved), prepend=-1) > 0  # the first of its kind
+    place = np.empty(len(key), np.int64)
+    place[moved] = fresh.cumsum() - 1
+    row, col = target.take(moved)[fresh], source.take(moved)[fresh].astype(index)
+    crow = torch.from_numpy(pointers(row, N, index))
+    pattern = Pattern(crow, torch.from_numpy(col), undirected, row=torch.from_numpy(row))
+    return Sorted(pattern, torch.from_numpy(place))
+
+
+def _mirror_of(by_source: Pattern, loops: int | None = None) -> Sorted:
+    """From the pattern of edges that were read as the transpose's."""
+    crow, col, moved = by_source.by_column()
+    pattern, place = Pattern(crow, col, by_source.known("symmetric"), loops), moved.argsort()
+    pattern.know_transposed(by_source, place)
     return Sorted(pattern, place)
 
 
@@ -97,10 +113,7 @@ def look_once(edge_index: Any, N: Any) -> Sorted | None:
         if N <= gpu.FEW_NODES:
             known_blocks[found.col], by_source.blocks = found.blocks, (found.blocks, None)  # known, and they travel
         return Sorted(by_source, found.mirror)
-    crow, col, moved = by_source.by_column()
-    pattern, place = Pattern(crow, col, False, found.loops), moved.argsort()
-    pattern.know_transposed(by_source, place)
-    return Sorted(pattern, place)
+    return _mirror_of(by_source, found.loops)
 
 
 @functools.cache
