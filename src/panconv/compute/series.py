@@ -15,10 +15,12 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 import torch
 from torch import Tensor
 
-from panconv.compute.kernels import has_kernels, multiply, numbers, step, whole
+from panconv.compute.kernels import has_kernels, multiply, numbers, plain_whole, step, whole
 from panconv.compute.kernels.plain import Factor
 from panconv.graph import Adjacency
 from panconv.graph.csr import CSR
+
+Launch = Callable[..., tuple[Tensor, "Tensor | None"]]
 
 
 class Steps(Protocol):
@@ -138,6 +140,14 @@ class Series(NamedTuple):
     ) -> tuple[Tensor, Tensor | None] | None:
         """The whole sum in one launch, and its terms' dots, where there is such a kernel."""
         return whole(*self.part(1, transposed, x), x, w, own, outer, right, dot, self.trials)
+
+    def launches(self, x: Tensor, factors: Factors) -> tuple[Launch, Launch] | None:
+        """The sum and its adjoint as a launch each, where there is but a number per length, and such a kernel."""
+        if self.by_node or self.trials != 1 or not factors.is_plain() or not has_kernels(x):
+            return None
+        ways = (self.transposed, not self.transposed)
+        there, back = (plain_whole(*self.part(1, way, x), x, factors.left.size(0)) for way in ways)
+        return None if there is None or back is None else (there, back)
 
     def horner(
         self,

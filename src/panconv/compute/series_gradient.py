@@ -16,12 +16,15 @@ from torch import Tensor
 
 from panconv.base.tracing import is_batched, is_differentiating
 from panconv.compute.kernels import has_kernels, multiply, numbers, row_dots, step
-from panconv.compute.series import Factors, Series, expect, times
+from panconv.compute.series import Factors, Launch, Series, expect, times
 
 
 def apply_series(how: Series, x: Tensor, factors: Factors) -> Tensor:
     """The sum for x (N, S·width), float32 or float64, of L ≥ 1 steps, with gradients where they are asked for."""
     if torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in (x, *factors)):
+        launches = how.launches(x, factors)
+        if launches is not None:
+            return _InOneLaunch.apply(how, launches, x.contiguous(), factors.left)
         return _Sum.apply(how, x, *factors)
     return how.apply(x, factors.by_trial())
 
@@ -69,6 +72,26 @@ class _Sum(torch.autograd.Function):
             for grad, factor in zip(found[1:], (w, outer, right), strict=True)
         )
         return None, found.x, of_w, None, of_outer, of_right
+
+
+class _InOneLaunch(torch.autograd.Function):
+    """The sum on a GPU, where one launch does it and another its gradients: there it is Python that takes the time."""
+
+    @staticmethod
+    def forward(ctx: Any, how: Series, launches: tuple[Launch, Launch], x: Tensor, w: Tensor) -> Tensor:
+        ctx.how, ctx.back, ctx.like = how, launches[1], (x.shape, x.dtype, x.device)
+        ctx.save_for_backward(x, w)
+        return launches[0](x, w)[0]
+
+    @staticmethod
+    def backward(ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:
+        x, w = ctx.saved_tensors
+        _, _, of_x, of_w = ctx.needs_input_grad
+        if torch.is_grad_enabled() or is_differentiating() or is_batched(g):
+            needed = _Needed(of_x, of_w, False, False, False)
+            return None, None, *_by_autograd(ctx, needed, g, x, Factors(w))[:2]
+        found, dots = ctx.back(g.contiguous(), w, x if of_w else None)
+        return None, None, found, None if dots is None else dots.to(w.dtype)
 
 
 def _all_gradients(

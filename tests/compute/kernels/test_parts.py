@@ -62,8 +62,9 @@ def test_values_and_gradients(method, trials, directed, transposed, monkeypatch)
     shape = (10, 5) if trials is None else (10, trials, 3)
     x = torch.randn(*shape, dtype=torch.float64, device=DEVICE, requires_grad=True)
     g = torch.randn_like(x)
-    used, whole = [], kernels.whole
-    monkeypatch.setattr("panconv.compute.series.whole", lambda *a: used.append(whole(*a)) or used[-1])
+    used, kinds = [], {name: getattr(kernels, name) for name in ("whole", "plain_whole")}
+    for name, kind in kinds.items():
+        monkeypatch.setattr(f"panconv.compute.series.{name}", lambda *a, kind=kind: used.append(kind(*a)) or used[-1])
     gpu.tile_of.cache_clear()
     monkeypatch.setattr(gpu, "WIDEST", 4)
     monkeypatch.setattr("panconv.compute.kernels.parts.WIDEST", 4)

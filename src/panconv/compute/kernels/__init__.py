@@ -143,6 +143,21 @@ def whole(
     return gpu.parts(crow, col, value, blocks, x, w, own, outer, right, dot, trials)
 
 
+def plain_whole(
+    crow: Tensor, col: Tensor, value: Tensor | None, x: Tensor, lengths: int
+) -> Callable[..., tuple[Tensor, Tensor | None]] | None:
+    """`whole` on a pattern where there is nothing but a number per length, w (L+1, 1): a function of x, w and `dot`.
+
+    None where there is no such kernel. What does not change from call to call is found here.
+    """
+    gpu = _gpu(x)
+    blocks = None if gpu is None or not 0 < x.numel() * lengths < 2**31 else blocks_of(crow, col)
+    if gpu is None or blocks is None:
+        return None
+    parts = gpu.parts
+    return lambda x, w, dot=None: parts(crow, col, value, blocks, x, w, None, None, None, dot, 1)
+
+
 def row_dots(a: Tensor, b: Tensor, trials: int = 1, by_row: bool = True) -> Tensor:
     """<a, b> of each row and trial, (R, S), or in all, (1, S), for a and b (R, S·width)."""
     gpu = _gpu(a)
