@@ -163,7 +163,7 @@ class Adjacency(Operands):
             raise ValueError("this graph was made without edge weights: make it again with edge_weight=…")
         weight = checked_weights(edge_weight, self._entry_of_edge.numel(), validate).to(self.col.device)
         weight = weight if self._overruled is None else weight.masked_fill(self._overruled, 0)
-        with torch.inference_mode(False):
+        with lasting():
             return self.with_values(sum_weights(weight, self._entry_of_edge, self.num_edges))
 
     def with_values(self, value: Tensor | None) -> Adjacency:

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from panconv.base.checks import kind_of
+from panconv.base.tracing import lasting
 from panconv.graph.blocks import Blocks
 from panconv.graph.csr import CSR, narrow
 from panconv.graph.degrees import Facts
@@ -55,7 +56,7 @@ def block_diagonal(graphs: Iterable[Adjacency]) -> Adjacency:
             )
     if not graphs:
         raise ValueError("graphs must hold at least one Adjacency, got none: leave out empty batches")
-    with torch.inference_mode(False):
+    with lasting():
         return _Joining(np.array([graph.num_nodes for graph in graphs]), graphs[0].device).join(graphs)
 
 

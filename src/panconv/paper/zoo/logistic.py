@@ -9,6 +9,8 @@ import torch
 from sklearn.linear_model import LogisticRegression
 from torch import Tensor
 
+from panconv.training.metrics import agreement
+
 _STEPS = 2000  # of the solver, at most
 _STRENGTHS = tuple(10.0**k for k in range(-3, 5))
 
@@ -27,5 +29,6 @@ def classified(z: Tensor, y: Tensor, train: Tensor, val: Tensor, strengths: Sequ
     for vectors in z.detach().double().cpu().numpy():
         models = (LogisticRegression(C=C, max_iter=_STEPS).fit(vectors[learned], classes[learned]) for C in strengths)
         each = np.stack([model.predict(vectors) for model in models])  # (G, N)
-        found.append(each[(each[:, judged] == classes[judged]).mean(1).argmax()])
+        right = agreement(torch.from_numpy(each[:, judged]).T, torch.from_numpy(classes[judged]).unsqueeze(1))
+        found.append(each[right.numpy().argmax()])
     return torch.from_numpy(np.stack(found)).to(y)
