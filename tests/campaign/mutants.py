@@ -124,13 +124,13 @@ MUTANTS = [
     ),
     Mutant(
         "temperature squared",
-        "weights/kinds.py",
+        "weights/power_law.py",
         "energy, beta = lengths.double() ** self.alpha, self._beta()",
         "energy, beta = lengths.double(), self._beta()",
     ),
     Mutant(
         "trials mixed up",
-        "weights/kinds.py",
+        "weights/path_weights.py",
         "return w.mT if w.dim() == 2 else w",
         "return w.mT.flip(-1) if w.dim() == 2 else w",
     ),

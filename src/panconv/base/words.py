@@ -24,6 +24,7 @@ def in_words(weights: Any) -> str:
         return " | ".join(map(in_words, weights["of"]))
     if kind == "power-law":
         trained = ", T trained from it" if weights.get("trained") else ""
+        trained = ", normalised" + trained if weights.get("normalized") else trained
         return f"exp(-n^{_numbers(weights.get('alpha', 1.0))}/{_numbers(weights.get('temperature', 1.0))}){trained}"
     if kind == "boltzmann":
         at = weights.get("temperature", 1.0)

@@ -10,7 +10,9 @@ from torch import Tensor
 
 from panconv.base.checks import shown
 from panconv.base.words import in_words as in_words
-from panconv.weights.kinds import Boltzmann, Fixed, Free, PathWeights, PowerLaw
+from panconv.weights.kinds import Boltzmann, Fixed, Free
+from panconv.weights.path_weights import PathWeights
+from panconv.weights.power_law import PowerLaw
 from panconv.weights.reading import as_numbers, as_weights
 
 
