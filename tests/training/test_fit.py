@@ -323,8 +323,8 @@ def test_dropout_is_torchs_own_again_afterwards():
         (lambda d: setattr(d, "x", d.x[:, :5]), {}, r"data.x has 5 columns, but the model takes 6"),
         (lambda d: None, {"seeds": [-1]}, "seeds must be at least 0"),
         (lambda d: None, {"seeds": [2**70]}, "below 2\\^32"),
-        (lambda d: None, {"lr": float("inf")}, "both finite"),
-        (lambda d: None, {"weight_decay": float("nan")}, "both finite"),
+        (lambda d: None, {"lr": float("inf")}, "lr must be positive and finite, got inf"),
+        (lambda d: None, {"weight_decay": float("nan")}, "weight_decay must be at least 0 and finite, got nan"),
         (lambda d: None, {"lr": 1e30}, "no trial ever had a finite validation loss"),
         (lambda d: setattr(d, "y", d.y + 1), {}, "data.y names class 2, but the model has 2 classes"),
         (lambda d: d.val_mask.fill_(False), {}, "data.val_mask must be boolean"),
@@ -337,7 +337,7 @@ def test_dropout_is_torchs_own_again_afterwards():
         (lambda d: None, {"patience": 0}, "patience must be an integer of at least 1, got 0"),
         (lambda d: None, {"lr": 0.0}, "lr must be positive"),
         (lambda d: None, {"keep": "first"}, "keep must be one of loss, accuracy, both, last, metric, got 'first'"),
-        (lambda d: None, {"weight_decay": -1.0}, "weight_decay not negative"),
+        (lambda d: None, {"weight_decay": -1.0}, "weight_decay must be at least 0 and finite, got -1"),
     ],
 )
 def test_bad_input(change, options, message):
