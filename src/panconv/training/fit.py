@@ -142,8 +142,7 @@ def fit(
     began, native = time.perf_counter(), is_native(model)
     checked_seeds(seeds, _trials(model, native, seeds), bits=32)
     rates = Rates.checked(lr, weight_decay, decay_others, len(seeds))
-    checked_count(epochs, "epochs"), checked_count(patience, "patience")
-    _check_functions(callback=callback, regularizer=regularizer, cut=cut)
+    _check_others(epochs, patience, callback=callback, regularizer=regularizer, cut=cut)
     device = checked_device(device)
     loaders = None if is_graph(data) and val is None and test is None else {"train": data, "val": val, "test": test}
     first = data if loaders is None else first_batch(loaders)
@@ -167,7 +166,6 @@ def fit(
     epoch.restore()
     _check_outcome(epoch, seeds, f"lr = {shown(lr)}, weight_decay = {shown(weight_decay)}")
     test_metric, predicted = _outcome(ready, task, limits.metric, len(seeds))
-    last = int(epoch.last_epoch.max())
     return FitResult(
         model=ready.module if isinstance(ready, Alone) else ready,
         seeds=list(seeds),
@@ -178,7 +176,7 @@ def fit(
         val_metric=epoch.best_metric.tolist(),
         test_metric=test_metric,
         predicted=predicted,
-        history={name: values[:last].cpu() for name, values in epoch.history.items()},
+        history={name: values[: max(epoch.last_epoch.tolist())].cpu() for name, values in epoch.history.items()},
         seconds=time.perf_counter() - began,
     )
 
@@ -266,7 +264,9 @@ def _trials(model: Any, native: bool, seeds: Any) -> int:
     return max(len(seeds), 1) if hasattr(seeds, "__len__") else 1
 
 
-def _check_functions(**given: Any) -> None:
-    for name, function in given.items():
+def _check_others(epochs: int, patience: int, **functions: Any) -> None:
+    checked_count(epochs, "epochs")
+    checked_count(patience, "patience")
+    for name, function in functions.items():
         if function is not None and not callable(function):
             raise TypeError(f"{name} must be a function, or None, got {kind_of(function)}")

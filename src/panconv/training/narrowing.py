@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from panconv.base.checks import shown
-from panconv.training.adam import Rates, adam
+from panconv.training.adam import Rates, TrialAdam, adam
 from panconv.training.epoch import Epoch
 
 _BY_TRIAL = ("best_loss", "best_metric", "best_epoch", "last_epoch", "running", "lowest", "highest", "progress")
@@ -110,10 +110,11 @@ def _moved(epoch: Epoch, model: Any, rates: Rates, rows: Tensor) -> Optimizer:
     """An optimizer for a narrower model that goes on where the other one stands."""
     device = rows.device
     optimizer = adam(model, rates.lr, rates.weight_decay, device, rates.decay_others)
-    counts: dict[int, Tensor] = {}  # one that is shared stays shared
+    counts: dict[int, Tensor] = {}  # of steps: one that parameters share stays shared, but torch's own share none
     for old, new in zip(epoch.model.parameters(), model.parameters(), strict=True):
         state = epoch.optimizer.state.get(old)
         if state:
-            step = counts.setdefault(id(state["step"]), state["step"].clone())
+            count = id(state["step"]) if isinstance(optimizer, TrialAdam) else id(new)
+            step = counts.setdefault(count, state["step"].clone())
             optimizer.state[new] = {"step": step, **{name: state[name][rows] for name in _SHAPED}}
     return optimizer
