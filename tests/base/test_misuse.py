@@ -417,7 +417,7 @@ TABLE = {
             "weight_decay": ["1", None, NAN, INF, -1.0, 1j, [1.0, 1.0], [], [-1.0]],
             "decay_others": ["1", None, NAN, INF, -1.0, 1j, [1.0, 1.0], [], [-1.0]],
             "regularizer": ["x", 3, [1]],
-            "cut": ["x", 3, [1], lambda *_: torch.ones(1), lambda *_: MASK],
+            "cut": ["x", 3, [1]],
             "callback": ["x", 3, [1]],
             "epochs": [*COUNT, None],
             "patience": [*COUNT, None],
@@ -434,7 +434,7 @@ TABLE = {
 # What else a message may say of a value, and call an argument.
 TOLD = {MET: ["several trials"], Adjacency: ["has 5 nodes"], float: ["got ()"]}
 TOLD |= {Data: ["missing"], type(None): ["missing"]}
-ALSO = {"p": "dropout", "edge_index": "sparse matrix|the graph", "s": "trial", "name": "base|method"}
+ALSO = {"p": "dropout|drop_nodes", "edge_index": "sparse matrix|the graph", "s": "trial", "name": "base|method"}
 
 
 def forms(value):

@@ -163,3 +163,12 @@ def test_a_new_epoch_is_recorded_anew(monkeypatch, widths):
     monkeypatch.setattr(train, "Replayed", Replayed)
     fit(pan(), small(), **{**SETTINGS, "cut": halving})
     assert [len(each.running) for each in made] == [S, 3, 1]
+
+
+def test_a_gpu_is_left_with_few_trials(monkeypatch, widths):
+    monkeypatch.setitem(narrowing._LEAST, "cpu", S + 1)
+    fit(pan(), small(), **SETTINGS)
+    assert not widths
+    monkeypatch.setitem(narrowing._LEAST, "cpu", S)
+    fit(pan(), small(), **SETTINGS)
+    assert len(widths) == 1

@@ -40,9 +40,9 @@ class Consistency:
         weight: of the consistency, a number or one per trial.
         sharpening: a temperature, a number or one per trial: below 1 it makes p' surer than p̄.
 
-    >>> from panconv.training.fit import fit
-    >>> fit(PAN(3, 4, 2), tiny, regularizer=Consistency(draws=2), epochs=3).best_epoch
-    [3]
+    >>> half_and_whole = Consistency(weight=[0.5, 1.0])  # fit(PAN(…, trials=2), data, seeds=[0, 1], regularizer=…)
+    >>> half_and_whole.narrowed([1]).weight
+    1.0
     """
 
     def __init__(

@@ -101,21 +101,9 @@ def repeated_pan(model: Any, k: int) -> Any:
 
 
 def _picked_pan(model: Any, rows: list[int]) -> Any:
-    def column(values: Any, dim: int) -> Any:
-        nested = isinstance(values, list) and (dim == 0 or isinstance(values[0], list))
-        if not nested:
-            return values
-        return [[row[s] for s in rows] for row in values] if dim else [values[s] for s in rows]
-
-    def spec_of(spec: Any) -> Any:
-        if isinstance(spec, dict) and spec.get("kind") == "layers":
-            return {"kind": "layers", "of": [spec_of(each) for each in spec["of"]]}
-        if isinstance(spec, dict):
-            dims = {"temperature": 0} if spec.get("kind") == "power-law" else {"k": 1, "energies": 1}
-            return {key: column(value, dims[key]) if key in dims else value for key, value in spec.items()}
-        return column(spec, 1)
-
-    weights, dropout = spec_of(model.config["weights"]), model.config["dropout"]
+    weights, dropout = model.config["weights"], model.config["dropout"]
+    if isinstance(weights, list) and isinstance(weights[0], list):
+        weights = [[row[s] for s in rows] for row in weights]
     dropout = [dropout[s] for s in rows] if isinstance(dropout, (list, tuple)) else dropout
     few = type(model)(**{**model.config, "trials": len(rows), "weights": weights, "dropout": dropout})
     few.load_state_dict({name: state[rows] for name, state in model.state_dict().items()}, assign=True)

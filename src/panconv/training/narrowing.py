@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,6 +16,9 @@ from panconv.training.adam import Rates, TrialAdam, adam
 from panconv.training.epoch import Epoch
 
 _BY_TRIAL = ("best_loss", "best_metric", "best_epoch", "last_epoch", "running", "lowest", "highest", "progress")
+# From how many trials on it is worth the while. A GPU has to record its epoch anew, and takes hardly less for fewer where
+# the launches are what it waits for.
+_LEAST = defaultdict(lambda: 32, cpu=2)
 _SHAPED = ("exp_avg", "exp_avg_sq")  # of an optimizer's state, what has the shape of the parameter
 
 
@@ -56,13 +60,16 @@ class Narrowing:
 
     def narrow(self, running: int) -> bool:
         """Goes on with the trials that run, so many of them, if that is less than half; whether it did."""
-        if not self.able or 2 * running >= len(self.rows):
+        if not self.able or 2 * running >= len(self.rows) or len(self.rows) < _LEAST[self.rows.device.type]:
             return False
         self.report(state=True)
         rows = self.now.running.nonzero().squeeze(1)
         assert self.rates is not None
         self.rates = self.rates.narrowed(rows.tolist())
-        self.now, self.rows = narrowed(self.now, rows, self.rates), self.rows[rows]
+        before, self.now = self.now, narrowed(self.now, rows, self.rates)
+        self.rows = self.rows[rows]
+        before.optimizer.zero_grad(set_to_none=True)  # whose memory is not needed any more
+        before.optimizer.state.clear()
         return True
 
     def report(self, state: bool = False) -> None:
