@@ -434,3 +434,27 @@ def test_a_metric_that_has_no_value_is_named(keep):
     data.val_idx = torch.tensor([2, 3])
     with pytest.raises(ValueError, match="no trial ever had a validation auc: all nodes that they choose by"):
         fit(PAN(3, 4, 2), data, metric="auc", keep=keep, epochs=3)
+
+
+RATES = {"lr": [0.1, 0.01, 0.05], "weight_decay": [0.0, 0.3, 0.01], "decay_others": [0.2, 0.0, 0.05]}
+
+
+@pytest.mark.parametrize("names", [["lr"], ["weight_decay"], ["decay_others"], list(RATES)])
+@pytest.mark.parametrize("make", [model, lambda trials: stacked(trials, decay="first.")])
+def test_rates_may_differ_by_trial(make, names):
+    """Each trial comes out as it does alone with its own."""
+    settings = {"epochs": 15, "patience": 15, "lr": 0.05}
+    together = fit(make(3), small(), seeds=[7, 8, 9], **{**settings, **{name: RATES[name] for name in names}})
+    for s in range(3):
+        own = {name: RATES[name][s] for name in names}
+        alone = fit(make(1), small(), seeds=[7 + s], **{**settings, **own})
+        for name, values in alone.history.items():
+            torch.testing.assert_close(values[:, 0], together.history[name][:, s], rtol=1e-3, atol=1e-4)
+    plain = fit(make(3), small(), seeds=[7, 8, 9], **settings)
+    assert not torch.allclose(plain.history["train_loss"], together.history["train_loss"], rtol=1e-3)
+
+
+def test_there_are_as_many_rates_as_trials():
+    with pytest.raises(ValueError, match="decay_others must be a number, or 2 numbers, one per trial, got 3 of them"):
+        fit(model(2), small(), seeds=[0, 1], decay_others=[0.1, 0.2, 0.3])
+    assert fit(model(None), small(), lr=[0.05], epochs=2).best_epoch

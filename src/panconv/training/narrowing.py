@@ -16,8 +16,8 @@ from panconv.training.adam import Rates, TrialAdam, adam
 from panconv.training.epoch import Epoch
 
 _BY_TRIAL = ("best_loss", "best_metric", "best_epoch", "last_epoch", "running", "lowest", "highest", "progress")
-# From how many trials on it is worth the while. A GPU has to record its epoch anew, and takes hardly less for fewer where
-# the launches are what it waits for.
+# From how many trials on it is worth the while. A GPU has to record its epoch anew, and takes hardly less for fewer
+# trials where it waits for the launches.
 _LEAST = defaultdict(lambda: 32, cpu=2)
 _SHAPED = ("exp_avg", "exp_avg_sq")  # of an optimizer's state, what has the shape of the parameter
 
