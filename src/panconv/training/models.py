@@ -21,7 +21,7 @@ from panconv.nn.between import checked_graphs, surroundings, takes_batch
 from panconv.nn.explainable import is_explained
 from panconv.nn.linear import Affine
 from panconv.nn.refusals import check_rows, refuse_words
-from panconv.training import saving
+from panconv.training import draws, saving
 from panconv.training.state import check_lengths, check_state, widths
 from panconv.weights import layer_specs, plain_spec, trial_spec
 
@@ -257,6 +257,8 @@ class PAN(nn.Module):
         # Assigned, so that each keeps its device and dtype: path weights may be float64 beside float32 matrices.
         one.load_state_dict({name: state[s].clone() for name, state in self.state_dict().items()}, assign=True)
         return one.train(self.training)
+
+    drawn, narrowed, repeated = draws.at_once, draws.narrowed_pan, draws.repeated_pan
 
     # ------------------------------------------------------------------ files
 
