@@ -1,5 +1,6 @@
 """Layers."""
 
+from panconv.nn.drop_nodes import DropNodes as DropNodes
 from panconv.nn.dropout import Dropout as Dropout
 from panconv.nn.export import to_onnx as to_onnx
 from panconv.nn.high_temperature_conv import HighTemperatureConv as HighTemperatureConv
