@@ -11,7 +11,7 @@ from panconv.base import random
 from panconv.base.checks import check_sparse
 from panconv.base.tracing import is_batched, is_tracked, is_transforming
 from panconv.compute.spmm import spmm
-from panconv.graph.csr import CSR, narrow, order_by_column
+from panconv.graph.csr import CSR, narrow, order_by_column, rows_of
 
 # What is dropped differs by trial. On the CPU the values of only so many trials are made at a time that they stay in
 # the caches, where making them costs a tenth.
@@ -67,6 +67,15 @@ class SparseRows:
 
     def to(self, device: torch.device | str) -> SparseRows:
         return SparseRows(self._pattern.to(device), self.value.to(device))
+
+    def to_dense(self) -> Tensor:
+        """The matrix (N, F), or (N, S, F) of each trial's values."""
+        (N, F), value = self.shape, self.value
+        row, col = rows_of(self._pattern.crow, self._pattern.col.numel()), self._pattern.col.long()
+        if value.dim() == 1:
+            return value.new_zeros(N, F).index_put((row, col), value)
+        # The trials last, where an index leaves them: one entry of the pattern is a row of values.
+        return value.new_zeros(N, F, value.size(0)).index_put((row, col), value.T).transpose(1, 2).contiguous()
 
     def __matmul__(self, W: Tensor) -> Tensor:
         W = _widen(W, self.dtype)
