@@ -39,6 +39,7 @@ COVERED = {
     "base/launch": "compute/kernels",
     "base/tracing": "training/test_cuda_graph",
     "cli": "cli",
+    "compute/feature_pattern": "compute/test_features",
     "compute/kernels": "compute/kernels",
     "compute/series_gradient": "compute/test_series",
     "data/load": "data/test_builtin",

@@ -52,3 +52,26 @@ def test_at_rest_it_does_nothing():
 def test_bad_probability(p):
     with pytest.raises(ValueError, match=f"dropout must be at least 0 and below 1, got {p}"):
         Dropout(p)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_each_trial_drops_with_its_own_probability(sparse):
+    x, shares = torch.rand(40, 20), [0.0, 0.3, 0.8]
+    x = SparseRows.of(x.to_sparse()) if sparse else x
+    together = keyed(shares, [3, 8, 9])(x)
+    for s, (share, seed) in enumerate(zip(shares, [3, 8, 9], strict=True)):
+        alone = keyed(share, seed)(x)
+        assert torch.equal(together.value[s], alone.value) if sparse else torch.equal(together[:, s], alone)
+    if not sparse:
+        own = torch.randn(40, 3, 20)
+        assert torch.equal(keyed(shares, [3, 8, 9])(own)[:, 2], keyed(0.8, 9)(own[:, 2]))
+        assert keyed(shares, [3, 8, 9]).eval()(x) is x
+
+
+def test_own_probabilities_by_torchs_generator():
+    y = Dropout([0.0, 0.3])(torch.ones(300, 100))
+    assert y.shape == (300, 2, 100)
+    assert torch.equal(y[:, 0], torch.ones(300, 100))
+    assert (y[:, 1] == 0).float().mean() == pytest.approx(0.3, abs=0.02)
+    assert y[:, 1].unique().tolist() == pytest.approx([0, 1 / 0.7])
+    assert Dropout([0.5]).p == 0.5

@@ -1,8 +1,8 @@
-"""Settings that trials side by side may have each its own of: a number for all of them, or S numbers, one for each."""
+"""A setting that is one number for all trials side by side, or a number for each of them."""
 
 from __future__ import annotations
 
-import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,47 +10,70 @@ import torch
 from torch import Tensor
 
 from panconv.base.checks import as_number, shown
+from panconv.base.tracing import lasting
 
-ByTrial = float | list[float]
+Numbers = float | tuple[float, ...]
 
 
-def plain(value: Any) -> Any:
-    """A setting as JSON has it: the numbers of a tensor, an array or a tuple as a list, in a dict too."""
-    if isinstance(value, dict):
-        return {key: plain(each) for key, each in value.items()}
-    if isinstance(value, (Tensor, np.ndarray)) and value.ndim:
-        return value.tolist()
-    return list(value) if isinstance(value, tuple) else value
+def by_trial(value: Any) -> Numbers | None:
+    """A number, or some, one for each trial, as floats; None for what is neither. A list of one is that number."""
+    given = value.tolist() if isinstance(value, (Tensor, np.ndarray)) and value.ndim == 1 else value
+    if not isinstance(given, (list, tuple)):
+        return as_number(value)
+    numbers = [number for each in given if (number := as_number(each)) is not None]
+    if not numbers or len(numbers) < len(given):
+        return None
+    return tuple(numbers) if len(numbers) > 1 else numbers[0]
 
 
 def checked_by_trial(
-    value: Any, name: str, trials: int | None, least: float = 0.0, most: float = math.inf, *, below: float = math.inf
-) -> ByTrial:
-    """A number, or as many as there are trials, if each is finite and within the bounds."""
-    given = plain(value)
-    many = isinstance(given, list)
-    if many and len(given) != trials:
-        raise ValueError(
-            f"{name} has {len(given)} numbers, one per trial, but trials is {trials}: give one number, or as many"
-        )
-    numbers = [as_number(each) for each in (given if many else [given])]
-    found = [each for each in numbers if each is not None and least <= each <= most and each < below]
-    if len(found) < len(numbers):
-        bound = f" and below {below:g}" if below < math.inf else f" and at most {most:g}" if most < math.inf else ""
-        raise ValueError(
-            f"{name} must be at least {least:g}{bound or ' and finite'}, a number or one per trial, got {shown(value)}"
-        )
-    return found if many else found[0]
+    value: Any, name: str, sound: Callable[[float], bool], bounds: str, trials: int | None = None
+) -> Numbers:
+    """The value as floats, if all of them are sound, and as many as there are trials, where that is known.
+
+    Args:
+        value: a number or S numbers.
+        name: of the argument.
+        sound: whether a number is within its bounds.
+        bounds: what these are, in words, such as "positive and finite".
+        trials: S; None for any number of trials.
+    """
+    numbers = by_trial(value)
+    if numbers is None or not all(map(sound, each_of(numbers))):
+        raise ValueError(f"{name} must be {bounds}, got {shown(value)}")
+    if trials is not None and isinstance(numbers, tuple) and len(numbers) != trials:
+        raise ValueError(f"{name} must be a number, or {trials} numbers, one per trial, got {len(numbers)} of them")
+    return numbers
 
 
-def picked(value: Any, rows: int | list[int]) -> Any:
-    """The part of a setting that is that of one trial, or of some: a number that they share stays as it is."""
-    value = plain(value)
-    if not isinstance(value, list):
-        return value
-    return value[rows] if isinstance(rows, int) else [value[row] for row in rows]
+def each_of(numbers: Numbers) -> tuple[float, ...]:
+    """The numbers, also where there is but one."""
+    return numbers if isinstance(numbers, tuple) else (numbers,)
 
 
-def column(value: ByTrial) -> float | Tensor:
-    """A number as it is, and S numbers as (S, 1), float64, which go with features (N, S, F)."""
-    return value if isinstance(value, float) else torch.tensor(value, dtype=torch.float64, device="cpu").unsqueeze(1)
+def differs(numbers: Numbers) -> bool:
+    """Whether trials differ in it."""
+    return len(set(each_of(numbers))) > 1
+
+
+def of_trials(numbers: Numbers, rows: Sequence[int]) -> Numbers:
+    """The setting of some trials alone."""
+    return tuple(numbers[row] for row in rows) if isinstance(numbers, tuple) else numbers
+
+
+class Placed:
+    """Remembers numbers by trial as a tensor (S,), float64, on the device that last asked for them: what is recorded as
+    a CUDA graph cannot bring numbers from the host."""
+
+    def __init__(self) -> None:
+        self._kept: tuple[Numbers, Tensor] | None = None
+
+    def __call__(self, numbers: Numbers, device: torch.device) -> float | Tensor:
+        """The tensor; a single number as it is."""
+        if not isinstance(numbers, tuple):
+            return numbers
+        kept = self._kept  # once: another thread may replace it
+        if kept is None or kept[0] != numbers or kept[1].device != device:
+            with lasting():
+                kept = self._kept = numbers, torch.tensor(numbers, dtype=torch.float64, device=device)
+        return kept[1]

@@ -48,16 +48,29 @@ def position_hash(count: int, device: torch.device) -> Tensor:
     return _as_int32(_mix(torch.arange(count, device=device)))
 
 
-def survivors(x: Tensor, position: Tensor, key: Tensor, p: float, scale: float = 1.0) -> Tensor:
+def survivors(x: Tensor, position: Tensor, key: Tensor, p: float | Tensor, scale: float | Tensor = 1.0) -> Tensor:
     """scale·x where it survives dropout with probability p, 0 elsewhere; x, `position` and `key` broadcast.
 
-    The product with an odd number permutes the 32-bit words, so each key gives another mask of the same density.
+    The product with an odd number permutes the 32-bit words, so each key gives another mask of the same density. Of
+    probabilities that differ by key, p and scale are tensors that broadcast with it, in float64: each drops what the
+    same number drops by itself.
     """
     word = position * _as_int32(key | 1)
+    if isinstance(p, Tensor):
+        return torch.where(word >= ((p * 2.0**32).long() - 2**31).int(), times(x, scale), 0)
+    assert not isinstance(scale, Tensor)
     least = int(p * 2.0**32) - 2**31
     if x.dtype != torch.float32 or least == -(2**31) or torch.compiler.is_compiling() or is_batched(word):
         return torch.where(word >= least, x * scale, 0)
     return _AtLeast.apply(x.expand(torch.broadcast_shapes(x.shape, word.shape)), word, least, scale)
+
+
+def times(x: Tensor, factor: float | Tensor) -> Tensor:
+    """factor·x in the dtype of x, the same bits whether a factor is a number or stands in a tensor."""
+    if not isinstance(factor, Tensor):
+        return x * factor
+    wide = torch.promote_types(x.dtype, torch.float32)
+    return (x.to(wide) * factor.to(wide)).to(x.dtype)
 
 
 class _AtLeast(torch.autograd.Function):
@@ -89,6 +102,13 @@ class _AtLeast(torch.autograd.Function):
     @staticmethod
     def jvp(ctx: Any, dx: Tensor, *_: None) -> Tensor:
         return _AtLeast.apply(dx, *ctx.saved_tensors, ctx.least, ctx.scale)
+
+
+def drawn(key: Tensor, draws: int) -> Tensor:
+    """Keys for some draws of each trial, (S, …) or () → (S·draws, …), side by side; the first is the key itself."""
+    key = key.reshape(-1, 1, *key.shape[1:])
+    number = torch.arange(draws, device=key.device).reshape(-1, *[1] * (key.dim() - 2))
+    return torch.where(number == 0, key, _absorb(key, number)).flatten(0, 1)
 
 
 def _mix(x: Tensor) -> Tensor:

@@ -10,8 +10,9 @@ from torch import Tensor
 from panconv.base import random
 from panconv.base.checks import check_sparse
 from panconv.base.tracing import is_batched, is_tracked, is_transforming
+from panconv.compute.feature_pattern import Pattern
 from panconv.compute.spmm import spmm
-from panconv.graph.csr import CSR, narrow, order_by_column, rows_of
+from panconv.graph.csr import CSR
 
 # What is dropped differs by trial. On the CPU the values of only so many trials are made at a time that they stay in
 # the caches, where making them costs a tenth.
@@ -24,7 +25,7 @@ class SparseRows:
     `X @ W` is (N, O) for W (F, O), and (N, S, O) for W (S, F, O), by one sparse product, in the wider dtype of the two.
     """
 
-    def __init__(self, pattern: _Pattern, value: Tensor) -> None:
+    def __init__(self, pattern: Pattern, value: Tensor) -> None:
         self._pattern = pattern
         self.value = value
         self._kept: dict[tuple[torch.dtype, int, int], tuple[CSR, CSR]] = {}
@@ -50,32 +51,39 @@ class SparseRows:
         """The same entries with other values, (nnz,) or (S, nnz)."""
         return SparseRows(self._pattern, value)
 
-    def drop(self, keys: Tensor, p: float) -> SparseRows:
+    def drop(self, keys: Tensor | None, p: float | Tensor) -> SparseRows:
         """Each stored value dropped with probability p, the others scaled by 1/(1 − p).
 
         Args:
-            keys: of one trial, (), or of S, (S,), whose values are then (S, nnz).
-            p: the probability, in [0, 1).
+            keys: of one trial, (), or of S, (S,), whose values are then (S, nnz); None for torch's generator.
+            p: the probability, in [0, 1), or those of S trials, (S,) of float64.
         """
+        if isinstance(p, Tensor) and p.dim() and keys is not None:
+            keys = keys.expand(p.shape)
+        if keys is None:
+            return self.with_values(self._drawn(p))
         if self.value.dim() == 1 and not torch.compiler.is_compiling() and not is_tracked(self.value):
             return _Dropped(self, keys, p)
         return self.with_values(self._remaining(keys, p))
 
-    def _remaining(self, keys: Tensor, p: float) -> Tensor:
-        position = self._pattern.positions()[0]
-        return random.survivors(self.value, position, keys.unsqueeze(-1) if keys.dim() else keys, p, 1 / (1 - p))
+    def times(self, factor: Tensor) -> SparseRows:
+        """Each row times a number, (N, 1), or times one per trial, (N, S, 1)."""
+        return _Scaled(self, factor)
+
+    def _remaining(self, keys: Tensor, p: float | Tensor) -> Tensor:
+        position, p = self._pattern.positions()[0], _column(p)
+        return random.survivors(self.value, position, _column(keys), p, 1 / (1 - p))
+
+    def _drawn(self, p: float | Tensor) -> Tensor:
+        """What remains by torch's generator."""
+        if not isinstance(p, Tensor):
+            return torch.nn.functional.dropout(self.value, p)
+        p = _column(p)
+        kept = torch.rand(torch.broadcast_tensors(p, self.value)[1].shape, device=self.device) >= p
+        return torch.where(kept, random.times(self.value, 1 / (1 - p)), 0)
 
     def to(self, device: torch.device | str) -> SparseRows:
         return SparseRows(self._pattern.to(device), self.value.to(device))
-
-    def to_dense(self) -> Tensor:
-        """The matrix (N, F), or (N, S, F) of each trial's values."""
-        (N, F), value = self.shape, self.value
-        row, col = rows_of(self._pattern.crow, self._pattern.col.numel()), self._pattern.col.long()
-        if value.dim() == 1:
-            return value.new_zeros(N, F).index_put((row, col), value)
-        # The trials last, where an index leaves them: one entry of the pattern is a row of values.
-        return value.new_zeros(N, F, value.size(0)).index_put((row, col), value.T).transpose(1, 2).contiguous()
 
     def __matmul__(self, W: Tensor) -> Tensor:
         W = _widen(W, self.dtype)
@@ -104,13 +112,13 @@ def _read(x: Tensor) -> SparseRows:
     csr = x.to_sparse_csr()
     # The compiler takes no views of a sparse tensor, nor the tensor itself.
     crow, col, value = (part.clone() for part in (csr.crow_indices(), csr.col_indices(), csr.values()))
-    return SparseRows(_Pattern(crow, col, *csr.shape), value)
+    return SparseRows(Pattern(crow, col, *csr.shape), value)
 
 
 class _Dropped(SparseRows):
     """Features of which each trial keeps some values, found anew wherever they are needed and never held for all."""
 
-    def __init__(self, full: SparseRows, keys: Tensor, p: float) -> None:
+    def __init__(self, full: SparseRows, keys: Tensor, p: float | Tensor) -> None:
         self._pattern, self._full, self._keys, self._p = full._pattern, full, keys, p
 
     @property
@@ -122,15 +130,17 @@ class _Dropped(SparseRows):
         return self._full.dtype  # without finding the values
 
     def to(self, device: torch.device | str) -> SparseRows:
-        return _Dropped(self._full.to(device), self._keys.to(device), self._p)
+        p = self._p.to(device) if isinstance(self._p, Tensor) else self._p
+        return _Dropped(self._full.to(device), self._keys.to(device), p)
 
-    def drop(self, keys: Tensor, p: float) -> SparseRows:
+    def drop(self, keys: Tensor | None, p: float | Tensor) -> SparseRows:
         return self.with_values(self.value).drop(keys, p)
 
     def __matmul__(self, W: Tensor) -> Tensor:
         if torch.compiler.is_compiling() or is_transforming():
             return self.with_values(self.value) @ W
-        scaled = _widen(W, self.dtype) * (1 / (1 - self._p))
+        p = self._p.reshape(-1, 1, 1) if isinstance(self._p, Tensor) else self._p
+        scaled = random.times(_widen(W, self.dtype), 1 / (1 - p))
         if self._keys.dim():
             return _DroppedProduct.apply(scaled, self, False)
         return _DroppedProduct.apply(scaled.unsqueeze(0), self, False).squeeze(1)
@@ -141,7 +151,7 @@ class _Dropped(SparseRows):
     def at_once(self, x: Tensor, transposed: bool) -> Tensor:
         """What `product` gives, by operations that take many gradients at a time."""
         (N, F), S, width = self.shape, self._keys.numel(), x.size(-1)
-        value = (self.value * (1 - self._p)).to(x.dtype).reshape(S, -1)
+        value = random.times(self.value, 1 - _column(self._p)).to(x.dtype).reshape(S, -1)
         a, a_t = self._pattern.side_by_side(S).operands(value)
         if transposed:
             return spmm(a_t, a, x.transpose(0, 1).reshape(S * N, width)).reshape(S, F, width)
@@ -155,7 +165,8 @@ class _Dropped(SparseRows):
         S = keys.numel()
         out = x.new_empty((S, F, width) if transposed else (N, S, width))
         for start, end in _blocks(S, value.numel(), x.device.type):
-            kept = random.survivors(value, position, keys[start:end, None], self._p).reshape(-1)
+            p = self._p.reshape(-1, 1)[start:end] if isinstance(self._p, Tensor) else self._p
+            kept = random.survivors(value, position, keys[start:end, None], p).reshape(-1)
             pattern = self._pattern.side_by_side(end - start)
             # Its partner is asked for a shape alone: no gradient is taken in here.
             a, a_t = CSR(pattern.crow, pattern.col, kept), CSR(pattern.crow_t, pattern.col_t, kept)
@@ -190,6 +201,46 @@ class _DroppedProduct(torch.autograd.Function):
         return _DroppedProduct.apply(dx, ctx.rows, ctx.transposed)
 
 
+class _Scaled(SparseRows):
+    """Features whose rows are multiplied, by numbers that may differ by trial: behind the product, where it costs
+    least."""
+
+    def __init__(self, full: SparseRows, factor: Tensor) -> None:
+        self._pattern, self._full, self._factor = full._pattern, full, factor
+
+    @property
+    def value(self) -> Tensor:  # type: ignore[override]
+        by_entry = self._factor.squeeze(-1)[self._pattern.row()]  # (nnz,) or (nnz, S)
+        return self._full.value * (by_entry.T if by_entry.dim() == 2 else by_entry)
+
+    @property
+    def dtype(self) -> torch.dtype:
+        return self._full.dtype
+
+    def to(self, device: torch.device | str) -> SparseRows:
+        return _Scaled(self._full.to(device), self._factor.to(device))
+
+    def drop(self, keys: Tensor | None, p: float | Tensor) -> SparseRows:
+        return _Scaled(self._full.drop(keys, p), self._factor)
+
+    def __matmul__(self, W: Tensor) -> Tensor:
+        y = self._full @ W
+        return (y.unsqueeze(1) if y.dim() < self._factor.dim() else y) * _beside(self._factor, y)
+
+    def operands(self, dtype: torch.dtype) -> tuple[CSR, CSR]:
+        return self.with_values(self.value).operands(dtype)
+
+
+def _beside(factor: Tensor, y: Tensor) -> Tensor:
+    """A factor of rows (N, 1), also where y is (N, S, O)."""
+    return factor.unsqueeze(1) if factor.dim() < y.dim() else factor
+
+
+def _column(by_trial: Any) -> Any:
+    """A tensor (S,) as (S, 1), beside the stored values; what is no such tensor as it is."""
+    return by_trial.unsqueeze(-1) if isinstance(by_trial, Tensor) and by_trial.dim() else by_trial
+
+
 def _widen(W: Tensor, dtype: torch.dtype) -> Tensor:
     """W in the wider dtype of the two: features are never rounded to that of a model."""
     return W.to(torch.promote_types(W.dtype, dtype))
@@ -200,56 +251,3 @@ def _blocks(S: int, nnz: int, device: str) -> list[tuple[int, int]]:
     count = -(-S // max(1, _BLOCK.get(device, _BLOCK["cuda"]) // max(nnz, 1)))
     size = -(-S // count)
     return [(start, min(start + size, S)) for start in range(0, S, size)]
-
-
-class _Pattern:
-    """Where the stored values stand: the CSR pattern and its transpose, made once."""
-
-    def __init__(self, crow: Tensor, col: Tensor, N: int, F: int) -> None:
-        bound = max(N, F, col.numel())
-        self.shape = (N, F)
-        self.crow, self.col = narrow(crow, bound), narrow(col, bound)
-        self.crow_t, self.col_t, self.perm = order_by_column(self.crow, self.col, F)
-        self._blocks: dict[int, _Pattern] = {}
-        self._positions: tuple[Tensor, Tensor] | None = None
-
-    def positions(self) -> tuple[Tensor, Tensor]:
-        """The hash of each stored value's place, which dropout goes by, and the same in the order of the transpose."""
-        if self._positions is None:
-            with torch.inference_mode(False):
-                position = random.position_hash(self.col.numel(), self.col.device)
-                self._positions = position, position[self.perm]
-        return self._positions
-
-    def operands(self, value: Tensor) -> tuple[CSR, CSR]:
-        """The matrix and its transpose, from values (nnz,) or, on the pattern of S blocks, (S, nnz / S)."""
-        moved = value[..., self.perm]
-        return CSR(self.crow, self.col, value.reshape(-1)), CSR(self.crow_t, self.col_t, moved.reshape(-1))
-
-    def side_by_side(self, S: int) -> _Pattern:
-        """S copies of the pattern down the diagonal of one matrix (S·N, S·F): S products in one."""
-        if S == 1:
-            return self
-        if S not in self._blocks:
-            (N, F), nnz = self.shape, self.col.numel()
-            block = object.__new__(_Pattern)
-            block.shape, block.perm, block._blocks, block._positions = (S * N, S * F), self.perm, {}, None
-            bound = S * max(N, F, nnz)
-            with torch.inference_mode(False):
-                block.crow, block.col = _repeat(self.crow, self.col, S, F, bound)
-                block.crow_t, block.col_t = _repeat(self.crow_t, self.col_t, S, N, bound)
-            self._blocks[S] = block
-        return self._blocks[S]
-
-    def to(self, device: torch.device | str) -> _Pattern:
-        moved = object.__new__(_Pattern)
-        moved.__dict__.update({k: v.to(device) if isinstance(v, Tensor) else v for k, v in self.__dict__.items()})
-        moved._blocks, moved._positions = {}, None
-        return moved
-
-
-def _repeat(crow: Tensor, col: Tensor, S: int, width: int, bound: int) -> tuple[Tensor, Tensor]:
-    block = torch.arange(S, device=col.device).unsqueeze(1)
-    starts = (crow[:-1].long() + block * col.numel()).reshape(-1)
-    end = torch.full((1,), S * col.numel(), device=col.device)
-    return narrow(torch.cat([starts, end]), bound), narrow((col.long() + block * width).reshape(-1), bound)

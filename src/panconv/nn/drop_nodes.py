@@ -1,49 +1,54 @@
-"""A stand-in."""
+"""Random propagation's first step: whole nodes lose their features while training."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from panconv.base import random
-from panconv.base.checks import as_number, shown
 from panconv.compute.features import SparseRows
-from panconv.graph.csr import rows_of
+from panconv.nn.dropout import Dropout, check_features
 
 
-class DropNodes(nn.Module):
-    """Zeroes whole rows with probability p while training; in evaluation multiplies by 1 − p."""
+class DropNodes(Dropout):
+    """Zeroes whole rows, the features of a node, with probability p while training; otherwise multiplies by 1 − p.
 
-    keys: Tensor | None = None
-    share: Tensor
+    What it leaves is not scaled while training: that is how random propagation (Feng et al., 2020) does it, and the
+    factor 1 − p makes up for it afterwards. It is drawn and keyed as `Dropout` is, with one number per row.
 
-    def __init__(self, p: Any = 0.5) -> None:
-        super().__init__()
-        given = [as_number(each) for each in p] if isinstance(p, (list, tuple)) and len(p) > 1 else [as_number(p)]
-        if any(share is None or not 0 <= share < 1 for share in given):
-            raise ValueError(f"drop_nodes must be at least 0 and below 1, got {shown(p)}")
-        self.p: Any = given[0] if len(given) == 1 else given
-        self.many = len(given) > 1
-        self.register_buffer("share", torch.tensor(given, dtype=torch.float64), persistent=False)
+    Args:
+        p: the probability, or one for each of S trials.
+
+    Shapes:
+        x (N, F) or (N, S, F), or `SparseRows` → the same; with keys (S,) or S probabilities, dense x → (N, S, F).
+
+    >>> DropNodes(0.25).eval()(torch.ones(2, 3))
+    tensor([[0.7500, 0.7500, 0.7500],
+            [0.7500, 0.7500, 0.7500]])
+    """
+
+    called = "drop_nodes"
 
     def forward(self, x: Tensor | SparseRows) -> Tensor | SparseRows:
+        check_features(x)
         if self.p == 0:
             return x
-        keep = (1 - self.share if self.many else 1 - self.share[0]).to(x.dtype)  # () or (S,)
-        if self.training:
-            position = random.position_hash(x.shape[0], x.device)
-            if self.keys is None:
-                keep = (torch.rand(x.shape[0], *keep.shape, device=x.device) < keep).to(x.dtype)
-            else:
-                share = self.share if self.many else self.share[0]
-                least = (share * 2.0**32).long() - 2**31
-                word = position.reshape(-1, *[1] * self.keys.dim()) * random._as_int32(self.keys | 1)
-                keep = (word >= least).to(x.dtype)  # (N,) or (N, S)
-        else:
-            keep = keep.expand(x.shape[0], *keep.shape)
+        factor = self._factor(x)
         if isinstance(x, SparseRows):
-            return x.with_values(x.value * keep.T[..., rows_of(x._pattern.crow, x._pattern.col.numel()).long()])
-        x = x.unsqueeze(1) if keep.dim() == 2 and x.dim() == 2 else x
-        return x * keep.reshape(*keep.shape, *[1] * (x.dim() - keep.dim()))
+            return x.times(factor)
+        return (x.unsqueeze(1) if x.dim() < factor.dim() else x) * factor
+
+    def _factor(self, x: Tensor | SparseRows) -> Tensor:
+        """What each row is multiplied by: (N, 1), or (N, S, 1) where trials differ in it."""
+        heads = 2 if len(x.shape) > 2 else 1
+        shape = (*x.shape[:heads], *[1] * (len(x.shape) - heads))
+        rows, p = torch.ones(shape, dtype=x.dtype, device=x.device), self._chance(x.device)
+        if self.training:
+            return self._drop(rows, p)
+        if not isinstance(p, Tensor):
+            return rows * (1 - p)
+        if p.dim() and rows.dim() == 2:
+            rows = rows.unsqueeze(1)
+        return rows * (1 - p).to(rows.dtype).reshape(p.shape + (1,) * (rows.dim() - 2) if p.dim() else ())
+
+    def _scale(self, p: float | Tensor) -> float:
+        return 1.0

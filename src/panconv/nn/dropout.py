@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -9,7 +10,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from panconv.base import random
-from panconv.base.checks import as_number, shown
+from panconv.base.by_trial import Numbers, Placed, checked_by_trial
+from panconv.base.checks import shown
 from panconv.compute.features import SparseRows
 
 
@@ -20,60 +22,69 @@ class Dropout(nn.Module):
     torch's generator, as any dropout; with `keys` set, a number for one trial or (S,) for S, what is dropped follows
     from the key and the position alone.
 
+    Args:
+        p: the probability, or one for each of S trials.
+
     Shapes:
-        x (N, …) → (N, …); with keys (S,), x (N, F) or (N, S, F) → (N, S, F).
+        x (N, …) → (N, …); with keys (S,) or S probabilities, x (N, F) or (N, S, F) → (N, S, F).
     """
 
     keys: Tensor | None = None
-    least: Tensor
-    share: Tensor
+    share: Tensor | None = None  # the p of the trial at hand, (), where those of a `Stacked` differ
+    called = "dropout"  # where an error speaks of p
 
-    def __init__(self, p: Any = 0.5) -> None:
+    def __init__(self, p: float | Sequence[float] = 0.5) -> None:
         super().__init__()
-        given = [as_number(each) for each in p] if isinstance(p, (list, tuple)) and len(p) > 1 else [as_number(p)]
-        if any(share is None or not 0 <= share < 1 for share in given):
-            raise ValueError(f"dropout must be at least 0 and below 1, got {shown(p)}")
-        self.p: Any = given[0] if len(given) == 1 else given
+        self.p: Numbers = checked_by_trial(p, self.called, lambda share: 0 <= share < 1, "at least 0 and below 1")
         self._position = torch.empty(0, dtype=torch.int32)
-        if len(given) > 1:
-            least = [int(share * 2.0**32) - 2**31 for share in given]  # type: ignore[operator]
-            self.register_buffer("least", torch.tensor(least), persistent=False)
-            self.register_buffer("share", torch.tensor(given, dtype=torch.float64), persistent=False)
+        self._placed = Placed()
 
     def forward(self, x: Tensor | SparseRows) -> Tensor | SparseRows:
-        if not isinstance(x, SparseRows) and not (isinstance(x, Tensor) and x.is_floating_point()):
-            raise TypeError(f"x must be a tensor of floating-point numbers, got {shown(x)}: convert it with .float()")
+        check_features(x)
         if not self.training or self.p == 0:
             return x
-        if isinstance(self.p, list):
-            return self._by_trial(x)
+        p = self._chance(x.device)
         if isinstance(x, SparseRows):
-            return x.with_values(F.dropout(x.value, self.p)) if self.keys is None else x.drop(self.keys, self.p)
-        return F.dropout(x, self.p) if self.keys is None else self._drop(x, self.keys)
+            return x.drop(self.keys, p)
+        return F.dropout(x, p) if self.keys is None and not isinstance(p, Tensor) else self._drop(x, p)
 
-    def _by_trial(self, x: Tensor | SparseRows) -> Tensor | SparseRows:
-        value = x.value if isinstance(x, SparseRows) else x.unsqueeze(1) if x.dim() == 2 else x
-        place = (-1, 1)
-        assert self.keys is not None
-        word = random._as_int32(self.keys | 1).reshape(place)
-        if isinstance(x, SparseRows):
-            word = x._pattern.positions()[0] * word
-        else:
-            word = random.position_hash(value.size(0) * value.size(-1), x.device).reshape(-1, 1, value.size(-1)) * word
-        scale = (1 / (1 - self.share)).to(value.dtype).reshape(place)
-        kept = torch.where(word >= self.least.reshape(place), value * scale, 0)
-        return x.with_values(kept) if isinstance(x, SparseRows) else kept
+    def _chance(self, device: torch.device) -> float | Tensor:
+        """p as a number, (S,), or () within `Stacked`."""
+        if self.share is not None:
+            return self.share
+        return self._placed(self.p, device) if isinstance(self.p, tuple) else self.p
 
-    def _drop(self, x: Tensor, keys: Tensor) -> Tensor:
+    def _scale(self, p: Any) -> Any:
+        """What the others are multiplied by."""
+        return 1 / (1 - p)
+
+    def _drop(self, x: Tensor, p: float | Tensor) -> Tensor:
+        keys, trials = self.keys, any(isinstance(each, Tensor) and each.dim() for each in (self.keys, p))
         one = x.shape
-        if keys.dim():  # (S,): x is shared by the trials, (N, F), or has their dimension already
+        if trials:  # x is shared by them, (N, F), or has their dimension already
             x = x.unsqueeze(1) if x.dim() == 2 else x
             one = torch.Size([x.size(0), 1, *x.shape[2:]])
-            keys = keys.reshape(-1, *[1] * (x.dim() - 2))
+            keys, p = _beside(keys, x), _beside(p, x)
+        if keys is None:
+            shape = torch.broadcast_shapes(x.shape, p.shape if isinstance(p, Tensor) else ())
+            return torch.where(torch.rand(shape, device=x.device) >= p, random.times(x, self._scale(p)), 0)
         position = self._position  # once: another thread may replace it
         if position.numel() != one.numel() or position.device != x.device:
             position = self._position = random.position_hash(one.numel(), x.device)
-        return random.survivors(x, position.reshape(one), keys, self.p, 1 / (1 - self.p))
+        return random.survivors(x, position.reshape(one), keys, p, self._scale(p))
 
     def extra_repr(self) -> str:
         return f"p={self.p}"
+
+
+def check_features(x: Any) -> None:
+    """Refuses what is not of floating-point numbers, dense or sparse."""
+    if not isinstance(x, SparseRows) and not (isinstance(x, Tensor) and x.is_floating_point()):
+        raise TypeError(f"x must be a tensor of floating-point numbers, got {shown(x)}: convert it with .float()")
+
+
+def _beside(by_trial: Any, x: Tensor) -> Any:
+    """(S,) as it broadcasts with x (N, S, …); what has no trials as it is."""
+    if not isinstance(by_trial, Tensor) or not by_trial.dim():
+        return by_trial
+    return by_trial.reshape(-1, *[1] * (x.dim() - 2))

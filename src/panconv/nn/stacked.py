@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -21,7 +22,8 @@ class Stacked(nn.Module):
 
     A trial is what it would be alone, since it starts from its own seed and its `panconv.nn.Dropout` modules are keyed
     by seed and epoch. (torch's own dropout inside of it draws from torch's generator, differently for each trial.)
-    Running means and variances, such as batch norm has, are each trial's own too; other buffers are shared.
+    Where such a module, or `DropNodes`, has S probabilities, each trial drops with its own. Running means and
+    variances, such as batch norm has, are each trial's own too; other buffers are shared.
 
     Args:
         make: makes the module of one trial. It is called with the inputs of `forward` and gives (N, C).
@@ -35,6 +37,8 @@ class Stacked(nn.Module):
     >>> Stacked(lambda: GCNConv(3, 2), 3, 2, trials=5)(torch.ones(2, 3), edge_index).shape
     torch.Size([2, 5, 2])
     """
+
+    _shares: Tensor | None = None
 
     def __init__(
         self, make: Callable[[], nn.Module], in_channels: int, out_channels: int, *, trials: int, decay: str = ""
@@ -58,29 +62,44 @@ class Stacked(nn.Module):
         for i, (_, kept) in enumerate(_moving(base)):
             self.register_buffer(f"running_{i}", torch.stack([kept] * trials))  # (S, …)
         self._held = [base]  # in a list: its own parameters are not ours
-        self._dropouts = [module for module in base.modules() if isinstance(module, Dropout)]
+        self._dropouts = _dropouts(base)
         self._keys: Tensor | None = None  # (S, number of dropouts)
+        self._shares = _shares(self._dropouts, trials)
         self._one_at_a_time = _Lock()
 
     def forward(self, *inputs: Any, **named: Any) -> Tensor:
         """The scores of all trials. Each call puts the trials' parameters into one module: threads take turns."""
+        return self._scores(inputs, named, _Trials(self._state(), self._keys, self._shares))
+
+    def drawn(self, inputs: tuple[Any, ...], named: Mapping[str, Any], draws: int) -> Tensor:
+        """The scores of some draws of each trial's dropout in one call, (N, S, draws, C).
+
+        What runs along, such as a mean, is moved by the mean over the draws.
+        """
+        trials = _Trials(self._state(), self._keys, self._shares).repeated(draws)
+        scores = self._scores(inputs, named, trials)
+        with torch.no_grad():
+            for kept, moved in zip(self.buffers(), trials.state[len(self.stack) :], strict=True):
+                kept.copy_(mean_of_draws(moved.unflatten(0, (self.trials, draws)), 1))
+        return scores.unflatten(1, (self.trials, draws))
+
+    def _scores(self, inputs: tuple[Any, ...], named: Mapping[str, Any], trials: _Trials) -> Tensor:
         with nullcontext() if torch.compiler.is_compiling() else self._one_at_a_time.held:  # it knows no locks
-            return self._scores(inputs, named)
+            base = self._held[0].train(self.training)
 
-    def _scores(self, inputs: tuple[Any, ...], named: dict[str, Any]) -> Tensor:
-        base = self._held[0].train(self.training)
+            def one(state: list[Tensor], keys: Tensor | None, shares: Tensor | None) -> Tensor:
+                for i, dropout in enumerate(self._dropouts):
+                    dropout.keys = None if keys is None else keys[i]
+                    dropout.share = shares[i] if shares is not None and isinstance(dropout.p, tuple) else None
+                names = self._names + self._running
+                return functional_call(base, dict(zip(names, state, strict=True)), inputs, dict(named))
 
-        def one(state: list[Tensor], keys: Tensor | None) -> Tensor:
-            for i, dropout in enumerate(self._dropouts):
-                dropout.keys = None if keys is None else keys[i]
-            return functional_call(base, dict(zip(self._names + self._running, state, strict=True)), inputs, named)
-
-        try:
-            in_dims = (0, None if self._keys is None else 0)
-            return vmap(one, in_dims, out_dims=1, randomness="different")(self._state(), self._keys)
-        finally:  # a tensor of the inside of vmap is nothing outside of it
-            for dropout in self._dropouts:
-                dropout.keys = None
+            try:
+                in_dims = tuple(None if each is None else 0 for each in trials)
+                return vmap(one, in_dims, out_dims=1, randomness="different")(*trials)
+            finally:  # a tensor of the inside of vmap is nothing outside of it
+                for dropout in self._dropouts:
+                    dropout.keys = dropout.share = None
 
     @property
     def one(self) -> nn.Module:
@@ -125,11 +144,65 @@ class Stacked(nn.Module):
         one = self._make().to(self.stack[0])
         state = zip(self._names + self._running, self._state(), strict=True)
         one.load_state_dict({name: each[s] for name, each in state}, strict=False)
+        for i, dropout in enumerate(_dropouts(one)):
+            if isinstance(dropout.p, tuple) and self._shares is not None:
+                dropout.p = float(self._shares[s, i])
         return one.train(self.training)
+
+    def narrowed(self, rows: Sequence[int]) -> Stacked:
+        """Some of the trials, in that order, by themselves."""
+        rows = [checked_trial(row, self.trials) for row in rows]
+        few = copy.copy(self)  # which shares the module that each trial runs through, and its lock
+        few._parameters, few._buffers, few._modules = {}, {}, {}
+        few.stack = nn.ParameterList(nn.Parameter(p.detach()[rows], p.requires_grad) for p in self.stack)
+        for name, kept in self.named_buffers():
+            few.register_buffer(name, kept[rows])
+        few.trials, few._keys = len(rows), None
+        few._shares = None if self._shares is None else self._shares[rows]
+        return few
 
     def _apply(self, fn: Any, recurse: bool = True) -> Any:
         self._held[0]._apply(fn)
-        return super()._apply(fn, recurse)
+        super()._apply(fn, recurse)
+        if self._shares is not None:  # moved along, but never rounded
+            self._shares = self._shares.to(fn(torch.empty(0)).device)
+        return self
+
+
+class _Trials(NamedTuple):
+    """What differs by trial."""
+
+    state: list[Tensor]  # parameters and what runs along with them, (S, …) each
+    keys: Tensor | None  # of the dropouts, (S, D)
+    shares: Tensor | None  # the p of each, float64, (S, D)
+
+    def repeated(self, draws: int) -> _Trials:
+        """Each trial so many times, side by side, with dropout of its own each time."""
+        return _Trials(
+            [each.repeat_interleave(draws, 0) for each in self.state],
+            None if self.keys is None else random.drawn(self.keys, draws),
+            None if self.shares is None else self.shares.repeat_interleave(draws, 0),
+        )
+
+
+def mean_of_draws(moved: Tensor, dim: int) -> Tensor:
+    """The mean over the draws; a count, which has none, is the same in all."""
+    return moved.mean(dim) if moved.is_floating_point() else moved.select(dim, 0)
+
+
+def _dropouts(module: nn.Module) -> list[Dropout]:
+    return [each for each in module.modules() if isinstance(each, Dropout)]
+
+
+def _shares(dropouts: list[Dropout], trials: int) -> Tensor | None:
+    """The p of each dropout in each trial, (S, D), where any of them differs by trial."""
+    if not any(isinstance(dropout.p, tuple) for dropout in dropouts):
+        return None
+    for p in (dropout.p for dropout in dropouts):
+        if isinstance(p, tuple) and len(p) != trials:
+            raise ValueError(f"dropout must be a number, or {trials} numbers, one per trial, got {len(p)} of them")
+    columns = [p if isinstance(p := dropout.p, tuple) else (p,) * trials for dropout in dropouts]
+    return torch.tensor(columns, dtype=torch.float64).T
 
 
 def _moving(module: nn.Module) -> list[tuple[str, Tensor]]:
