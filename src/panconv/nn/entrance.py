@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from torch import Tensor, nn
 
-from panconv.base.by_trial import ByTrial, checked_by_trial
+from panconv.base.by_trial import Numbers, checked_by_trial
 from panconv.base.checks import checked_flag, shown
 from panconv.compute.features import SparseRows
 from panconv.met import MET
@@ -20,8 +20,8 @@ NORMS = ("batch", "layer")
 class Entering(NamedTuple):
     """The settings of an `Entrance`, and the dropout of the features."""
 
-    drop_nodes: ByTrial = 0.0
-    dropout: ByTrial | None = None  # None for the model's
+    drop_nodes: Numbers = 0.0
+    dropout: Numbers | None = None  # None for the model's
     propagate: bool = False
     norm: str | None = None
 
@@ -42,11 +42,16 @@ def entering_from(given: Any, trials: int | None) -> Entering:
         raise ValueError(f"inputs norm goes with propagate=True, got norm = {found.norm!r} without it: say both")
     dropout = found.dropout
     return Entering(
-        checked_by_trial(found.drop_nodes, "inputs drop_nodes", trials, below=1.0),
-        None if dropout is None else checked_by_trial(dropout, "inputs dropout", trials, below=1.0),
+        checked_share(found.drop_nodes, "inputs drop_nodes", trials),
+        None if dropout is None else checked_share(dropout, "inputs dropout", trials),
         checked_flag(found.propagate, "inputs propagate"),
         found.norm,
     )
+
+
+def checked_share(p: Any, name: str, trials: int | None) -> Numbers:
+    """The probability that something is dropped, a number or one for each trial."""
+    return checked_by_trial(p, name, lambda share: 0 <= share < 1, "at least 0 and below 1", trials or 1)
 
 
 class Entrance(nn.Module):
@@ -58,7 +63,7 @@ class Entrance(nn.Module):
         trials: S, or None.
     """
 
-    def __init__(self, drop_nodes: ByTrial, norm: nn.Module | None, trials: int | None) -> None:
+    def __init__(self, drop_nodes: Numbers, norm: nn.Module | None, trials: int | None) -> None:
         super().__init__()
         self.drop_nodes, self.trials = DropNodes(drop_nodes), trials
         self.norm = nn.Identity() if norm is None else norm

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
-from panconv.base.by_trial import checked_by_trial
 from panconv.base.checks import as_integer, checked_count, checked_flag
-from panconv.nn.entrance import entering_from
+from panconv.nn.entrance import checked_share, entering_from
 from panconv.nn.residual import residual_from
 
 
@@ -22,7 +21,7 @@ def resolved(config: Mapping[str, Any]) -> dict[str, Any]:
     layers = checked_count(config["num_layers"], "num_layers")
     checked_count(config["hidden_channels"], "hidden_channels")
     residual, entering = residual_from(config["residual"], layers, trials), entering_from(config["inputs"], trials)
-    dropout = checked_by_trial(config["dropout"], "dropout", trials, below=1.0)
+    dropout = checked_share(config["dropout"], "dropout", trials)
     found = {**config, "residual": residual, "inputs": entering, "dropout": dropout}
     concat = checked_flag(config["concat"], "concat")
     if concat and entering.propagate:

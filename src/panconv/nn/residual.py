@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from torch import Tensor
 
-from panconv.base.by_trial import ByTrial, checked_by_trial, column
+from panconv.base.by_trial import Numbers, checked_by_trial, column
 from panconv.base.checks import as_integer, shown
 from panconv.nn.pan_conv import PANConv
 
@@ -20,14 +20,14 @@ class Residual(NamedTuple):
     """How the layers of a model keep what came before them."""
 
     kind: str
-    share: ByTrial  # of H₀ in every layer
-    identity: ByTrial  # the larger, the more of W there is beside the identity
+    share: Numbers  # of H₀ in every layer
+    identity: Numbers  # the larger, the more of W there is beside the identity
     numbers: Sequence[int]  # l of each layer
 
-    def beta(self, i: int) -> ByTrial:
+    def beta(self, i: int) -> Numbers:
         """β = log(identity/l + 1) in the layer at place i: the share of W there."""
         given, number = self.identity, self.numbers[i]
-        return [math.log1p(e / number) for e in given] if isinstance(given, list) else math.log1p(given / number)
+        return tuple(math.log1p(e / number) for e in given) if isinstance(given, tuple) else math.log1p(given / number)
 
 
 def residual_from(given: Any, num_layers: int, trials: int | None) -> Residual | None:
@@ -44,8 +44,11 @@ def residual_from(given: Any, num_layers: int, trials: int | None) -> Residual |
     if unknown := options.keys() - set(KINDS[kind]):
         known = ", ".join(KINDS[kind]) or "none"
         raise ValueError(f"residual of kind {kind!r} has no option {shown(min(unknown, key=str))}, only: {known}")
-    share = checked_by_trial(options.get("share", 0.1), "residual share", trials, most=1.0)
-    identity = checked_by_trial(options.get("identity", 0.5), "residual identity", trials)
+    share, identity = options.get("share", 0.1), options.get("identity", 0.5)
+    share = checked_by_trial(share, "residual share", lambda v: 0 <= v <= 1, "at least 0 and at most 1", trials or 1)
+    identity = checked_by_trial(
+        identity, "residual identity", lambda v: 0 <= v < math.inf, "at least 0 and finite", trials or 1
+    )
     numbers = _checked_numbers(options.get("numbers"), num_layers)
     return Residual(kind, share, identity, numbers)
 
@@ -73,7 +76,7 @@ class InputConv(PANConv):
         options: of `PANConv`; there is no bias.
     """
 
-    def __init__(self, channels: int, share: ByTrial, beta: ByTrial, **options: Any) -> None:
+    def __init__(self, channels: int, share: Numbers, beta: Numbers, **options: Any) -> None:
         super().__init__(channels, channels, bias=False, **options)
         self._given = {"share": share, "beta": beta}
         for name, value in self._given.items():

@@ -70,21 +70,16 @@ class SideBySide(Layers):
 
         With `draws`, keys for the trials of `repeated(draws)`, from the seeds of the trials that are repeated.
         """
-        numbers: list[int | Tensor] = [epoch]
         start: Tensor | None = None
         if seeds is not None:
             start = torch.as_tensor(seeds, device=next(self.parameters()).device)
-            if draws is not None:
-                numbers.append(torch.arange(checked_count(draws, "draws"), device=start.device))
-                start = start.reshape(-1, 1)
-            elif self.trials is None:
-                start = start[0]
+            start = start if self.trials is not None else start[0]
         n = self.num_layers
         streams: dict[Any, int] = {dropout: n + i for i, dropout in enumerate(self.dropouts)}
         streams[self.entrance.drop_nodes] = 2 * n + 2  # behind those of the dropout, at most n + 2
         for module, stream in streams.items():
-            keys = None if start is None else random.keys(start, stream, *numbers)
-            module.keys = keys if keys is None or draws is None else keys.flatten()
+            keys = None if start is None else random.keys(start, stream, epoch)
+            module.keys = keys if keys is None or draws is None else random.drawn(keys, checked_count(draws, "draws"))
 
     # ------------------------------------------------------------------ some of the trials
 
