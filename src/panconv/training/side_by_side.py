@@ -89,9 +89,10 @@ class SideBySide(Layers):
 
     def narrowed(self: Model, rows: Sequence[int]) -> Model:
         """A model of some of the trials alone, in the order they are named in."""
-        if not len(rows):
-            raise ValueError(f"rows must name at least one trial, got {shown(rows)}")
-        return self._of([checked_trial(row, self.trials or 0) for row in rows])
+        S, found = self.trials or 0, _integers(rows)
+        if not found or not all(0 <= row < S for row in found):
+            raise ValueError(f"rows must be numbers of trials, of which there are {S}, from 0 on, got {shown(rows)}")
+        return self._of(found)
 
     def repeated(self: Model, k: int) -> Model:
         """A model of S·k trials, trial s at places s·k … s·k + k − 1; of k trials where this one was made for one."""
@@ -108,16 +109,16 @@ class SideBySide(Layers):
 
         Only with a residual to the input, where all layers are alike; each keeps the β of its own number.
         """
-        config, out = self.complete(), list(numbers)
+        config, out = self.complete(), _integers(numbers)
         if not from_input(config) or config["jk"] in ("cat", "lstm"):
             raise ValueError(
                 "layers can be taken out where all are alike: make the model with residual 'input', and jk None, "
                 "'last' or 'max'"
             )
         names = config["residual"].numbers
-        if any(as_integer(number) not in names for number in out) or len(set(out)) == len(names):
+        if out is None or not set(out) < set(names):
             raise ValueError(
-                f"numbers must name layers, {shown(list(names))}, and leave at least one, got {shown(out)}"
+                f"numbers must name layers, {shown(list(names))}, and leave at least one, got {shown(numbers)}"
             )
         places = [i for i, number in enumerate(names) if number not in out]
         state = {}
@@ -139,3 +140,9 @@ class SideBySide(Layers):
         for name, p in made.named_parameters():
             p.requires_grad_(trained[name].requires_grad)
         return made.train(self.training)
+
+
+def _integers(values: Any) -> list[int] | None:
+    """Some numbers as a list; None for what is not a number of them."""
+    found = [as_integer(value) for value in values] if isinstance(values, Iterable) else [None]
+    return None if None in found else found  # type: ignore[return-value]
