@@ -50,6 +50,7 @@ COVERED = {
     "graph/degrees": "met/test_extremes",
     "graph/masked": "nn/test_explainable",
     "graph/operands": "graph/test_adjacency",
+    "graph/seen": "graph/test_prepared",
     "graph/travelling": "graph/test_batching",
     "met/methods": "met/test_operator",
     "met/partition": "met/test_extremes",

@@ -180,6 +180,7 @@ def test_layers_are_taken_out_and_keep_their_numbers():
         ({"kind": "input", "identity": -1}, None, "residual identity must be at least 0 and finite"),
         ({"kind": "input", "identity": float("inf")}, None, "residual identity must be at least 0 and finite"),
         ({"kind": "input", "numbers": [1]}, None, "residual numbers must be 2 integers"),
+        ({"kind": "input", "numbers": [1, 10**400]}, None, "residual numbers must be 2 integers"),
         ({"kind": "input", "numbers": [0, 1]}, None, "residual numbers must be 2 integers"),
     ],
 )  # fmt: skip

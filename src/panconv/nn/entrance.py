@@ -10,8 +10,10 @@ from torch import Tensor, nn
 from panconv.base.by_trial import Numbers, checked_by_trial
 from panconv.base.checks import checked_flag, shown
 from panconv.compute.features import SparseRows
+from panconv.graph import Adjacency
 from panconv.met import MET
 from panconv.nn.drop_nodes import DropNodes
+from panconv.nn.kept import KeptProduct
 from panconv.nn.pan_conv import PANConv
 
 NORMS = ("batch", "layer")
@@ -67,14 +69,21 @@ class Entrance(nn.Module):
         super().__init__()
         self.drop_nodes, self.trials = DropNodes(drop_nodes), trials
         self.norm = nn.Identity() if norm is None else norm
+        self._kept = KeptProduct()
 
-    def forward(self, x: Tensor | SparseRows, M: MET, *graphs: Any) -> Tensor:
-        """The features, propagated by M and normalised; `graphs` is what the normalisation is told beside them."""
-        x = self.drop_nodes(x)
+    def forward(self, x: Tensor | SparseRows, adj: Adjacency, M: MET, *graphs: Any) -> Tensor:
+        """The features, propagated by M on a graph, and normalised with what a normalisation is told beside them."""
+        if self.training and self.drop_nodes.p != 0:
+            out = self._product(self.drop_nodes(x), M)
+        else:  # nothing is left to chance, and the factor that evaluation has may as well come behind M
+            out = self.drop_nodes(self._kept(x, adj, M, lambda: self._product(x, M)))
+        return self.norm(out, *graphs)
+
+    def _product(self, x: Tensor | SparseRows, M: MET) -> Tensor:
         x = x.to_dense() if isinstance(x, SparseRows) else x
         if self.trials is not None and x.dim() == 2:
             x = x.unsqueeze(1).expand(-1, self.trials, -1)
-        return self.norm(M.apply(x), *graphs)
+        return M.apply(x)
 
 
 class EnteringConv(PANConv):
@@ -86,9 +95,9 @@ class EnteringConv(PANConv):
         edge_index: Any,
         edge_weight: Tensor | None = None,
         *,
-        enter: Callable[[Tensor | SparseRows, MET], Tensor | SparseRows],
+        enter: Callable[[Tensor | SparseRows, Adjacency, MET], Tensor | SparseRows],
     ) -> Tensor:
         """X' of all nodes, on a graph as `GraphLayer.forward` takes it."""
         adj = self.seen(edge_index, edge_weight, x.shape[0])
-        out = self.lin(enter(x, self.met(adj)))
+        out = self.lin(enter(x, adj, self.met(adj)))
         return out if self.bias is None else out + self.bias.to(out.dtype)

@@ -98,7 +98,7 @@ class Layers(nn.Module):
         conv, dropout = self.convs[i], self.dropouts[i]
         if i == 0 and self.propagates:
             graphs = around.graphs if self.entrance_by_graph else ()
-            out = conv(x, *around.graph, enter=lambda x, M: dropout(self.entrance(x, M, *graphs)))
+            out = conv(x, *around.graph, enter=lambda *given: dropout(self.entrance(*given, *graphs)))
             x = dropout(self.entrance.drop_nodes(x)) if self.residuals else x
         else:
             x = dropout(x)

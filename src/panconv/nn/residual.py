@@ -57,7 +57,7 @@ def _checked_numbers(given: Any, num_layers: int) -> Sequence[int]:
     if given is None:
         return range(1, num_layers + 1)
     found = [as_integer(each) for each in given] if isinstance(given, list) and len(given) == num_layers else [None]
-    if any(each is None or each < 1 for each in found):
+    if any(each is None or not 1 <= each < 2**31 for each in found):
         raise ValueError(
             f"residual numbers must be {num_layers} integers of at least 1, one per layer, got {shown(given)}"
         )
