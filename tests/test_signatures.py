@@ -11,7 +11,8 @@ SIGNATURES = {
     "paths='walks', bias=True, trials=None, concat=False, memory=None, *, loops=None, repeats=None",
     "PAN": "in_channels, hidden_channels, out_channels=None, num_layers=2, *, L=2, "
     "method=5, weights=None, paths='walks', dropout=0.5, bias=True, trials=None, memory=None, act='relu', "
-    "act_first=False, act_kwargs=None, norm=None, norm_kwargs=None, jk=None, loops=None, repeats=None",
+    "act_first=False, act_kwargs=None, norm=None, norm_kwargs=None, jk=None, loops=None, repeats=None, concat=False, "
+    "residual=None, inputs=None",
     "MET": "paths, weights=None, method=5, memory=None",
     "fit": "model, data, *, seeds=(0,), lr=0.01, "
     "weight_decay=0.0005, epochs=200, patience=50, keep='loss', device='cpu', callback=None, "
@@ -58,6 +59,7 @@ SIGNATURES = {
     "spectral.band_response": "M, adj, bands=25, steps=300, starts=8, seed=0",
     "spectral.basis": "M, k",
     "spectral.cutoff": "M",
+    "spectral.dirichlet_energy": "adj, x, relative=False",
     "spectral.density": "M, steps=80, starts=32, seed=0, callback=None",
     "spectral.modes": "adj",
     "spectral.perron": "adj",

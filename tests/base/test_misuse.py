@@ -48,7 +48,7 @@ from panconv.nn import (
     Stacked,
 )
 from panconv.paper.zoo import trainer
-from panconv.spectral import HighTemperature, Laplacian, basis, density, perron, ritz
+from panconv.spectral import HighTemperature, Laplacian, basis, density, dirichlet_energy, perron, ritz
 from panconv.tasks import auc, communities, link_scores, modularity, nmi, split_links
 from panconv.testing import assert_operator
 from panconv.training.search import grid_points, power_law_points
@@ -131,6 +131,7 @@ def conv(**options):
 
 
 # name → (callable, right arguments, {argument: wrong values})
+DEEP = PAN(4, 3, 2, residual="input")
 TABLE = {
     "Adjacency.of": (Adjacency.of, {"source": EDGES}, {"edge_weight": EDGE_WEIGHT, "num_nodes": [*NO_INTEGER, -1, 2]}),
     "Adjacency.of a graph": (
@@ -210,7 +211,7 @@ TABLE = {
             "num_layers": COUNT,
             "method": METHOD,
             "weights": WEIGHTS,
-            "dropout": SHARE,
+            "dropout": ["1", 1.0, -0.1, NAN, None, [0.5, 0.5], Odd()],
             "out_channels": COUNT,
             "act": ["x", 3, [], torch.nn.ReLU, Odd()],
             "act_first": ["x", 1, None],
@@ -218,11 +219,20 @@ TABLE = {
             "norm": ["x", 3, [], torch.nn.BatchNorm1d, Odd()],
             "norm_kwargs": ["x", {"x": 1}, [1]],
             "jk": ["x", 3, ["cat"], True],
+            "concat": ["x", 1, None],
+            "residual": ["x", 3, [], {}, {"kind": "x"}, {"kind": "input", "share": 2}, Odd()],
+            "inputs": ["x", 3, [], {"x": 1}, {"drop_nodes": 1}, {"propagate": 1}, {"norm": "batch"}, Odd()],
         },
     ),
     "PAN()": (on_graph(PAN(4, 3, 2)), {}, {"x": TO_LAYER, "edge_index": GRAPH[:10], "edge_weight": EDGE_WEIGHT[:4]}),
     "PAN.seed": (PAN(4, 3, 2).seed, {}, {"seeds": [3, [0.5], ["a"], [1, 2], [], [-1], [2**63], None, Odd()]}),
     "PAN.trial": (PAN(4, 3, 2, trials=2).trial, {}, {"s": [2, -1, "0", 0.5, None]}),
+    "PAN.narrowed": (PAN(4, 3, 2, trials=2).narrowed, {}, {"rows": [[], [2], [-1], ["0"], 3, None]}),
+    "PAN.repeated": (PAN(4, 3, 2).repeated, {}, {"k": COUNT}),
+    "PAN.without_layers": (DEEP.without_layers, {}, {"numbers": [[0], [1, 2], ["1"], 3, None]}),
+    "PAN.key": (PAN(4, 3, 2).key, {"seeds": [0], "epoch": 1}, {"draws": COUNT}),
+    "PAN.hidden": (PAN(4, 3, 2).hidden, {"x": X, "edge_index": EDGES}, {"x": TO_LAYER}),
+    "dirichlet_energy": (dirichlet_energy, {"adj": ADJ, "x": X}, {"x": [torch.ones(3), None], "relative": ["x", 1]}),
     "Linear": (Linear, {"in_channels": 4, "out_channels": 2}, {"in_channels": WIDTH, "trials": COUNT}),
     "Dropout": (Dropout, {}, {"p": SHARE}),
     "DropNodes": (DropNodes, {}, {"p": SHARE}),

@@ -39,6 +39,9 @@ ODD = [
     *("batch", "graph", "diff_group", "message", "prelu", "module", "multihead_attention", "glu", "cat", "lstm"),
     *({"mode": "both"}, {"groups": 10**12}, {"num_parameters": 10**12}, {"device": "cpu", "num_parameters": 10**12}),
     *({"embed_dim": 10**6, "num_heads": 1}, {"eps": 10**400}, {"momentum": [1]}, {"in_channels": 3}, {"trials": 2}),
+    *("input", {"kind": "input", "share": 10**400}, {"kind": "input", "share": [0.1] * 3}, {"kind": "input", "x": 1}),
+    *({"kind": "input", "numbers": [10**400] * 2}, {"kind": "input", "numbers": [1, 9]}, {"drop_nodes": [0.1, 0.2]}),
+    *({"propagate": True, "norm": "batch"}, {"propagate": "yes"}, {"drop_nodes": math.nan}, {"dropout": DEEP}),
     *({"kind": "effective", "width": -1}, {"kind": "effective", "breadth": 1}, {"kind": "shortest", "kind2": 1}),
 ]
 
@@ -74,7 +77,23 @@ def surroundings(rng: random.Random, trials: int | None) -> dict:
     jk = rng.choice([None, "last", "cat", "max"])
     options = {"batch": {"momentum": 0.5}, "layer": {"mode": "node"}}.get(norm) if rng.random() < 0.5 else None
     words = {"act": act, "act_first": rng.random() < 0.3, "act_kwargs": None}
-    return words | {"norm": norm, "norm_kwargs": options, "jk": jk}
+    words |= {"norm": norm, "norm_kwargs": options, "jk": jk}
+    return words | before_and_beside(rng, trials) if rng.random() < 0.5 else words
+
+
+def before_and_beside(rng: random.Random, trials: int | None) -> dict:
+    """What enters the first layer and what each keeps of before, by trial where there are several."""
+
+    def share() -> float | list[float]:
+        number = rng.choice([0.0, 0.1, 0.5])
+        return [number, 0.3, 0.9] if trials == 3 and rng.random() < 0.5 else number
+
+    deep = {"kind": "input", "share": share(), "identity": share()}
+    residual = rng.choice([None, "layer", "input", deep])
+    concat = residual in (None, "layer") and rng.random() < 0.3
+    propagate = residual in (None, "layer") and not concat and rng.random() < 0.5
+    inputs = {"drop_nodes": share(), "dropout": rng.choice([None, share()]), "propagate": propagate}
+    return {"residual": residual, "inputs": rng.choice([None, inputs]), "concat": concat, "dropout": share()}
 
 
 # Each of these does one thing to a file; some leave it as good as it was.

@@ -12,6 +12,7 @@ from torch_geometric import EdgeIndex
 
 from panconv import Adjacency, PANConv
 from panconv.graph import prepared as module
+from panconv.graph import seen
 from panconv.graph.prepared import prepared
 from panconv.graph.repeated import Reading
 
@@ -99,8 +100,8 @@ def test_the_graph_asked_for_last_stays():
 
 
 def test_one_copy_and_one_order_for_all_forms_of_a_graph(monkeypatch):
-    copied, copy = [], module._copy
-    monkeypatch.setattr(module, "_copy", lambda part: copied.append(part) or copy(part))
+    copied, copy = [], seen._copy
+    monkeypatch.setattr(seen, "_copy", lambda part: copied.append(part) or copy(part))
     weights = [torch.rand(4) for _ in range(3)]
     forms = [(None, 4), (None, 5), *((weight, 4) for weight in weights)]
     adjs = [prepared(RING, *form) for form in forms]

@@ -15,7 +15,8 @@ from safetensors import safe_open
 from safetensors.torch import save as serialised
 
 from panconv import PAN
-from panconv.training import models, saving
+from panconv.nn import layers
+from panconv.training import saving
 from panconv.training import state as states
 from panconv.training.saving import file_of
 
@@ -105,7 +106,7 @@ def test_a_former_config_never_meets_new_tensors(tmp_path):
 )
 def test_settings_are_compared_with_the_tensors_before_anything_is_built(tmp_path, monkeypatch, changed, words):
     config, state = parts(PAN(5, 8, 3))
-    monkeypatch.setattr(models, "PANConv", None)
+    monkeypatch.setattr(layers, "PANConv", None)
     with pytest.raises(ValueError, match="holds no saved model") as refused:
         PAN.load(forged(tmp_path, {**config, **changed}, state))
     said = str(refused.value)

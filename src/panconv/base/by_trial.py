@@ -77,3 +77,24 @@ class Placed:
             with lasting():
                 kept = self._kept = numbers, torch.tensor(numbers, dtype=torch.float64, device=device)
         return kept[1]
+
+
+def plain(value: Any) -> Any:
+    """A setting as JSON has it: the numbers of a tensor, an array or a tuple as a list, in a dict too."""
+    if isinstance(value, dict):
+        return {key: plain(each) for key, each in value.items()}
+    if isinstance(value, (Tensor, np.ndarray)) and value.ndim:
+        return value.tolist()
+    return list(value) if isinstance(value, tuple) else value
+
+
+def picked(value: Any, rows: int | list[int]) -> Any:
+    """The part of a plain setting that is one trial's, or that of some: a number that they share stays as it is."""
+    if not isinstance(value, list) or len(value) == 1:
+        return value
+    return value[rows] if isinstance(rows, int) else [value[row] for row in rows]
+
+
+def column(numbers: Numbers) -> float | Tensor:
+    """A number as it is, and S numbers as (S, 1), float64, which go with features (N, S, F)."""
+    return torch.tensor(numbers, dtype=torch.float64).unsqueeze(1) if isinstance(numbers, tuple) else numbers

@@ -85,6 +85,13 @@ class SparseRows:
     def to(self, device: torch.device | str) -> SparseRows:
         return SparseRows(self._pattern.to(device), self.value.to(device))
 
+    def to_dense(self) -> Tensor:
+        """The matrix (N, F), or (N, S, F) of each trial's values."""
+        (N, F), value, place = self.shape, self.value, (self._pattern.row(), self._pattern.col.long())
+        if value.dim() == 1:
+            return value.new_zeros(N, F).index_put(place, value)
+        return value.new_zeros(N, F, value.size(0)).index_put(place, value.T).transpose(1, 2).contiguous()
+
     def __matmul__(self, W: Tensor) -> Tensor:
         W = _widen(W, self.dtype)
         if self.value.dim() == 1:

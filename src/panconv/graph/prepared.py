@@ -6,26 +6,16 @@ import weakref
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-import numpy as np
-import scipy.sparse as sp
-import torch
 from torch import Tensor
 from torch.compiler import is_compiling
 
-from panconv.base.tracing import is_transforming, outside_a_trace
+from panconv.base.tracing import outside_a_trace
 from panconv.graph.adjacency import Adjacency
 from panconv.graph.batching import block_diagonal
 from panconv.graph.repeated import AS_USUAL, Reading
+from panconv.graph.seen import Seen, same
 
 T = TypeVar("T")
-
-# What a SciPy matrix is made of, by its format; the others hold lists or a dictionary, whose changes go unnoticed.
-_ARRAYS = {
-    **dict.fromkeys(("csr", "csc", "bsr"), ("data", "indices", "indptr")),
-    "coo": ("data", "row", "col"),
-    "dia": ("data", "offsets"),
-}
-
 
 _SOURCES, _FORMS = 16, 8  # graphs, and forms of each, that are remembered: those asked for least recently go first
 
@@ -33,14 +23,14 @@ _SOURCES, _FORMS = 16, 8  # graphs, and forms of each, that are remembered: thos
 class _Form(NamedTuple):
     """A graph prepared in one way: with some weights, for a number of nodes, under some options."""
 
-    seen: _Seen | None  # the weights it has; None for none
+    seen: Seen | None  # the weights it has; None for none
     adj: Adjacency
 
 
 class _Source(NamedTuple):
     """What someone handed in as it was, and what was made of it."""
 
-    seen: _Seen
+    seen: Seen
     forms: dict[Hashable, _Form]
 
 
@@ -72,9 +62,9 @@ def _prepare(graph: Any, edge_weight: Tensor | None, num_nodes: int, reading: Re
     if isinstance(graph, (list, tuple)) and graph and all(isinstance(each, Adjacency) for each in graph):
         return Adjacency._of(_joined(graph), edge_weight, num_nodes, reading)  # as a PyG batch may hold them
     source = _recall(_sources, id(graph))
-    if source is None or not _same(source.seen, graph):
+    if source is None or not same(source.seen, graph):
         # What is compared later is copied before it is read: a change in between then comes to light.
-        seen = _Seen.of(graph, _forgetter(id(graph)))
+        seen = Seen.of(graph, _forgetter(id(graph)))
         if seen is None:
             return Adjacency._of(graph, edge_weight, num_nodes, reading)
         source = _Source(seen, {})
@@ -99,12 +89,12 @@ def _form_of(source: _Source, graph: Any, edge_weight: Tensor | None, num_nodes:
     key = (*setting, None if edge_weight is None else id(edge_weight))
     trained = isinstance(edge_weight, Tensor) and edge_weight.requires_grad
     found = None if trained else _recall(forms, key)
-    if found is not None and _same(found.seen, edge_weight):
+    if found is not None and same(found.seen, edge_weight):
         return found.adj
     if edge_weight is None:
         seen, adj = None, Adjacency._of(graph, None, num_nodes, reading)
     else:
-        seen = None if trained else _Seen.of(edge_weight, _forgetter(id(graph), key))
+        seen = None if trained else Seen.of(edge_weight, _forgetter(id(graph), key))
         pattern = _recall(forms, (*setting, "pattern"))
         if pattern is not None:
             adj = pattern.adj.reweight(edge_weight)  # the same edges: they stay sorted
@@ -148,82 +138,3 @@ def _forgetter(source: int, form: Hashable = None) -> Callable[[weakref.ref[Any]
 
 class PreparedGraph:
     """What a layer of a former version held: here so that its pickle loads, and of no use."""
-
-
-class _Seen:
-    """An object as it was: by identity, and by the version or the content of its arrays."""
-
-    def __init__(
-        self, source: Any, parts: list[Tensor | np.ndarray], at_death: Callable[[weakref.ref[Any]], None]
-    ) -> None:
-        self.ref = weakref.ref(source, at_death)
-        self.stamps = [_stamp(part) for part in parts]
-        self.copies = [_copy(part) for part in parts]
-
-    @staticmethod
-    def of(source: Any, at_death: Callable[[weakref.ref[Any]], None]) -> _Seen | None:
-        """None where a change could go unnoticed."""
-        parts = _parts(source)
-        return None if parts is None else _Seen(source, parts, at_death)
-
-
-def _same(seen: _Seen | None, source: Any) -> bool:
-    if seen is None or source is None:
-        return seen is None and source is None
-    parts = _parts(source) if seen.ref() is source else None
-    return (
-        parts is not None
-        and len(parts) == len(seen.copies)
-        and all(
-            stamp == _stamp(part) and (copy is None or _equal(copy, part))
-            for stamp, copy, part in zip(seen.stamps, seen.copies, parts, strict=True)
-        )
-    )
-
-
-def _stamp(part: Tensor | np.ndarray) -> tuple[Hashable, ...] | None:
-    """What tells of a change, where the content is compared too or cannot be; NumPy's arrays have nothing of it."""
-    if isinstance(part, np.ndarray):
-        return None
-    if part.is_inference():
-        return (part.device,)
-    if not part.is_cuda or is_transforming():
-        return part._version, part.device
-    return part._version, part.device, part.shape, part.data_ptr()  # `.data = …` leaves the version as it is
-
-
-def _copy(part: Tensor | np.ndarray) -> Tensor | np.ndarray | None:
-    """A copy to compare with later; none of what is on a GPU, where nothing but torch writes."""
-    if isinstance(part, np.ndarray):
-        return part.copy()
-    return part.detach().clone() if part.device.type == "cpu" else None
-
-
-def _equal(copy: Tensor | np.ndarray, part: Tensor | np.ndarray) -> bool:
-    if isinstance(part, np.ndarray) or isinstance(copy, np.ndarray):
-        return np.array_equal(copy, part)
-    if part.dtype == torch.bfloat16 or part.dtype != copy.dtype or is_transforming():
-        return torch.equal(copy, part)
-    # NumPy compares as fast, and on this thread alone: no threads have to be waited for.
-    return np.array_equal(copy.numpy(), part.detach().numpy())
-
-
-def _parts(source: Any) -> list[Tensor | np.ndarray] | None:
-    """The arrays that an object is made of; None where a change in them could go unnoticed."""
-    if isinstance(source, np.ndarray):
-        return [source]
-    if sp.issparse(source):
-        return [getattr(source, name) for name in _ARRAYS[source.format]] if source.format in _ARRAYS else None
-    if not isinstance(source, Tensor) or (source.is_inference() and source.device.type != "cpu"):
-        return None  # an inference tensor has no version: its content tells, where it is compared
-    if source.layout == torch.strided:
-        return [source]
-    if source.device.type != "cpu":
-        return None
-    if source.layout == torch.sparse_coo:
-        return [source._indices(), source._values()]
-    if source.layout == torch.sparse_csr:
-        return [source.crow_indices(), source.col_indices(), source.values()]
-    if source.layout == torch.sparse_csc:
-        return [source.ccol_indices(), source.row_indices(), source.values()]
-    return None

@@ -1,4 +1,5 @@
-"""What stands between and behind the convolutions of a model, by PyG's words: act, norm and jk."""
+"""What stands around the convolutions of a model: between and behind them, by PyG's words, act, norm and jk; before
+and beside them, what enters and what is added."""
 
 from __future__ import annotations
 
@@ -13,7 +14,9 @@ from torch_geometric.nn import JumpingKnowledge
 from torch_geometric.nn.resolver import activation_resolver, normalization_resolver
 
 from panconv.base.checks import checked_count, shown
-from panconv.nn.linear import Affine
+from panconv.nn.entrance import Entrance
+from panconv.nn.layout import from_input, widths
+from panconv.nn.linear import Affine, Linear
 from panconv.nn.norms import BatchNorm, LayerNorm
 
 JUMPS = ("last", "cat", "max", "lstm")
@@ -79,7 +82,11 @@ def jumping_from(jk: Any, channels: int, num_layers: int, trials: int | None = N
 
 
 def surroundings(config: Mapping[str, Any]) -> dict[str, Any]:
-    """All that a model with these settings has beside its convolutions: act, norms, jk, and lin behind them."""
+    """All that a model with these settings, `resolved`, has beside its convolutions.
+
+    That is act, norms and jk between them, lin behind them; before them `entrance` and, for a residual to the input,
+    `start`; and beside each of them one of `residuals`, if each adds its own input.
+    """
     hidden, layers, trials, jk = (config[name] for name in ("hidden_channels", "num_layers", "trials", "jk"))
     joined = jumping_from(jk, hidden, layers, trials)
     act = act_from(config["act"], config["act_kwargs"], trials)
@@ -90,7 +97,18 @@ def surroundings(config: Mapping[str, Any]) -> dict[str, Any]:
     if jk is not None:
         out = hidden if config["out_channels"] is None else config["out_channels"]
         lin = Affine(hidden * (layers if jk == "cat" else 1), out, trials)
-    return {"act": act, "norms": norms, "jk": joined, "lin": lin}
+    return {"act": act, "norms": norms, "jk": joined, "lin": lin, **_before_and_beside(config)}
+
+
+def _before_and_beside(config: Mapping[str, Any]) -> dict[str, Any]:
+    features, trials, residual = config["in_channels"], config["trials"], config["residual"]
+    entering = config["inputs"]
+    beside = widths(config) if residual is not None and residual.kind == "layer" else ()
+    return {
+        "entrance": Entrance(entering.drop_nodes, norm_from(entering.norm, features, None, trials), trials),
+        "start": Affine(features, config["hidden_channels"], trials) if from_input(config) else None,
+        "residuals": nn.ModuleList(Linear(a, b, trials) for a, b in beside),
+    }
 
 
 def takes_batch(norm: nn.Module) -> bool:

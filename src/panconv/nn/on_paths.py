@@ -57,11 +57,14 @@ class GraphLayer(Explainable):
             raise ValueError(f"return_met=True asks for M, but {type(self).__name__} {self.without_met}")
         if self.lin.trials is None:
             check_rows(tuple(x.shape), edge_index)
-        adj = prepared(edge_index, edge_weight, x.shape[0], self.reading)
-        adj = self.shown(adj, edge_index, edge_weight)
+        adj = self.seen(edge_index, edge_weight, x.shape[0])
         out = self.convolve(x, adj)
         out = out if self.bias is None else out + self.bias.to(out.dtype)
         return (out, self.met(adj)) if return_met else out
+
+    def seen(self, edge_index: Any, edge_weight: Tensor | None, num_nodes: int) -> Adjacency:
+        """What the layer is called with as a graph, prepared, and as an explainer lets the layer see it."""
+        return self.shown(prepared(edge_index, edge_weight, num_nodes, self.reading), edge_index, edge_weight)
 
     def met(self, adj: Adjacency) -> MET:
         """The layer's operator M on a graph."""

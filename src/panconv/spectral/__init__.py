@@ -7,6 +7,7 @@ from panconv.spectral.cutoff import cutoff as cutoff
 from panconv.spectral.cutoff import sufficient_length as sufficient_length
 from panconv.spectral.density import Density as Density
 from panconv.spectral.density import density as density
+from panconv.spectral.dirichlet import dirichlet_energy as dirichlet_energy
 from panconv.spectral.eigs import Eigenpairs as Eigenpairs
 from panconv.spectral.eigs import eigs as eigs
 from panconv.spectral.filters import Modes as Modes

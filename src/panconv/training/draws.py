@@ -87,25 +87,3 @@ def _keyed(model: nn.Module, other: nn.Module, change: Any) -> Iterator[None]:
 
 def _dropouts(model: nn.Module) -> Sequence[Dropout]:
     return [each for each in model.modules() if isinstance(each, Dropout)]
-
-
-# Stand-ins until PAN has its own.
-
-
-def narrowed_pan(model: Any, rows: Sequence[int]) -> Any:
-    return _picked_pan(model, list(rows))
-
-
-def repeated_pan(model: Any, k: int) -> Any:
-    return _picked_pan(model, [s for s in range(model.trials) for _ in range(k)])
-
-
-def _picked_pan(model: Any, rows: list[int]) -> Any:
-    weights, dropout = model.config["weights"], model.config["dropout"]
-    if isinstance(weights, list) and isinstance(weights[0], list):
-        weights = [[row[s] for s in rows] for row in weights]
-    dropout = [dropout[s] for s in rows] if isinstance(dropout, (list, tuple)) else dropout
-    few = type(model)(**{**model.config, "trials": len(rows), "weights": weights, "dropout": dropout})
-    few.load_state_dict({name: state[rows] for name, state in model.state_dict().items()}, assign=True)
-    few.decay = model.decay
-    return few.train(model.training)

@@ -11,22 +11,24 @@ import torch
 from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
 
-from panconv.base import random
-from panconv.base.checks import checked_count, checked_flag, checked_seeds, checked_trial
+from panconv.base.by_trial import plain
+from panconv.base.checks import shown
 from panconv.compute.features import SparseRows
 from panconv.graph.prepared import prepared
 from panconv.graph.repeated import Reading
-from panconv.nn import Dropout, PANConv, num_hops
-from panconv.nn.between import checked_graphs, surroundings, takes_batch
+from panconv.nn import num_hops
+from panconv.nn.between import checked_graphs, surroundings
 from panconv.nn.explainable import is_explained
-from panconv.nn.linear import Affine
+from panconv.nn.layers import Around
+from panconv.nn.layout import resolved
 from panconv.nn.refusals import check_rows, refuse_words
 from panconv.training import draws, saving
-from panconv.training.state import check_lengths, check_state, widths
-from panconv.weights import layer_specs, plain_spec, trial_spec
+from panconv.training.side_by_side import SideBySide
+from panconv.training.state import check_lengths, check_state
+from panconv.weights import plain_spec
 
 
-class PAN(nn.Module):
+class PAN(SideBySide):
     """A stack of `PANConv` layers with ReLU between them and dropout before each: scores (N, classes).
 
     By keyword, the arguments in_channels, hidden_channels, num_layers, out_channels, dropout, and those from act to jk
@@ -39,7 +41,7 @@ class PAN(nn.Module):
         num_layers: number of convolutions.
         L, method, weights, paths, bias, memory: as in `PANConv`; each layer has path weights of its own, of the one
             kind, or of its own kind by ``{"kind": "layers", "of": [first, second, …]}``.
-        dropout: before every layer, while training.
+        dropout: before every layer, while training; a number, or one for each trial.
         trials: S, to hold S independent models side by side; scores are then (N, S, classes).
         act: what follows every layer but the last: the name of an activation of `torch.nn`, a module, or None.
         act_first: whether it comes before the normalisation.
@@ -51,6 +53,15 @@ class PAN(nn.Module):
             ``"last"``; that of all layers side by side, ``"cat"``; their maximum, ``"max"``; or, without trials, a sum
             with weights from an ``"lstm"``.
         loops, repeats: how self-loops and repeated edges are read, as in `PANConv`.
+        concat: a matrix per length in every layer, as in `PANConv`.
+        residual: ``"layer"``: every layer adds its own input times a trained matrix. ``{"kind": "input", "share": 0.1,
+            "identity": 0.5}``, or ``"input"`` for these: GCNII's layers, with M in place of Â. H₀ = act(XW₀ + b), and
+            layer l takes H to act(norm(Z·((1 − β)·I + β·W))), where Z = (1 − share)·MH + share·H₀ and
+            β = log(identity/l + 1); a linear map behind them gives the scores, as with jk. A number each, or S.
+        inputs: what happens to the features before the first matrix, a dict of ``drop_nodes``, the probability that a
+            node's features are dropped (`panconv.nn.DropNodes`); ``dropout``, None for that of the other layers;
+            ``propagate``, whether M comes before dropout and W in the first layer; and ``norm``, ``"batch"`` or
+            ``"layer"``, of what is propagated so. The first two are a number each, or S.
 
     >>> model = PAN(1433, 16, 7)
     >>> [conv.method for conv in model.convs]
@@ -58,10 +69,6 @@ class PAN(nn.Module):
     """
 
     supports_edge_weight, supports_edge_attr = True, False  # what PyG's models say of themselves
-    act: Callable[[Tensor], Tensor] | None
-    norms: nn.ModuleList
-    jk: nn.Module | None
-    lin: Affine | None
 
     def __init__(
         self,
@@ -74,7 +81,7 @@ class PAN(nn.Module):
         method: int = 5,
         weights: object = None,
         paths: str | dict[str, Any] = "walks",
-        dropout: float = 0.5,
+        dropout: float | Sequence[float] = 0.5,
         bias: bool = True,
         trials: int | None = None,
         memory: str | None = None,
@@ -86,46 +93,34 @@ class PAN(nn.Module):
         jk: str | None = None,
         loops: str | None = None,
         repeats: str | None = None,
+        concat: bool = False,
+        residual: str | dict[str, Any] | None = None,
+        inputs: dict[str, Any] | None = None,
     ) -> None:
         given = {name: value for name, value in locals().items() if name not in ("self", "__class__")}
         super().__init__()
-        checked_count(num_layers, "num_layers")
-        checked_count(hidden_channels, "hidden_channels")
         if callable(paths):  # a model is saved with its settings
             raise ValueError(
                 f"paths must be plain, to be saved with the model, a name or {{'kind': name, …}}, got {paths!r}"
             )
-        spec = plain_spec(weights)
-        per_layer = layer_specs(spec, num_layers)
-        self.config: dict[str, Any] = {**given, "weights": spec}
+        by_trial = {"dropout": plain(dropout), "residual": plain(residual), "inputs": plain(inputs)}
+        self.config = {**given, **by_trial, "weights": plain_spec(weights)}
         self.trials, self.decay = trials, "first"
-        self.convs = nn.ModuleList(
-            PANConv(a, b, L, method, w, paths, bias, trials, memory=memory, loops=loops, repeats=repeats)
-            for (a, b), w in zip(widths(self.config), per_layer, strict=True)
-        )
-        self.dropouts = nn.ModuleList(Dropout(dropout) for _ in range(num_layers + (jk is not None)))
-        self._surround()
+        self.build(self.complete())
 
-    def _surround(self) -> None:
-        """What stands between the convolutions and behind them."""
-        config = _complete(self.config)
-        for name, module in surroundings(config).items():
-            setattr(self, name, module)
-        self.jk_mode, self.act_first = config["jk"], checked_flag(config["act_first"], "act_first")
-        self.supports_norm_batch = takes_batch(self.norms[0])
+    def complete(self) -> dict[str, Any]:
+        """The settings, all of them, as what they say."""
+        return _complete(self.config)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
-        if "jk_mode" not in state:  # saved whole, when ReLU was all that there was
-            self._surround()
-
-    def layers(self) -> list[PANConv]:
-        """The convolutions, first to last."""
-        return list(self.convs)  # type: ignore[arg-type]
+        if "residuals" not in self._modules:  # saved whole, when less stood around the layers, or ReLU alone
+            made = surroundings(config := self.complete())
+            self.surround(config, {name: part for name, part in made.items() if not hasattr(self, name)})
 
     @property
     def in_channels(self) -> int:
-        return self.layers()[0].in_channels
+        return self.first().in_channels
 
     @property
     def hidden_channels(self) -> int:
@@ -135,10 +130,6 @@ class PAN(nn.Module):
     def out_channels(self) -> int:
         given = self.config["out_channels"]
         return self.hidden_channels if given is None else given
-
-    @property
-    def num_layers(self) -> int:
-        return len(self.convs)
 
     @property
     def num_hops(self) -> float:
@@ -151,22 +142,29 @@ class PAN(nn.Module):
         return self.layers()[0].reading
 
     def materialize(self, in_channels: int) -> None:
-        """Fixes the width of the first layer, where it is to come from the features."""
-        self.layers()[0].lin.materialize(in_channels)
+        """Fixes the width of what takes the features, where it is to come from them."""
+        for lin in (self.first(), *self.residuals[:1]):
+            lin.materialize(in_channels)
 
     def matrices(self) -> list[nn.Parameter]:
-        """The matrix of each layer, first to last, and of the linear map behind them."""
-        return [conv.lin.weight for conv in self.layers()] + ([] if self.lin is None else [self.lin.weight])
+        """The matrix of each layer, first to last, and of the maps behind, before and beside them."""
+        others = [lin.weight for lin in (self.lin, self.start, *self.residuals) if lin is not None]
+        return [conv.lin.weight for conv in self.layers()] + others
 
     def decayed(self) -> list[nn.Parameter]:
-        """What weight decay falls on: the first layer's matrix, or with `decay = "all"` that of every layer."""
-        return self.matrices() if self.decay == "all" else self.matrices()[:1]
+        """What weight decay falls on, by `decay`: the "first" matrix that the features meet, those of the "layers", or
+        "all", of the maps around the layers too."""
+        n = self.num_layers
+        choices = {"first": [self.first().weight], "layers": self.matrices()[:n], "all": self.matrices()}
+        if self.decay not in choices:
+            raise ValueError(f"decay must be one of {', '.join(choices)}, got {shown(self.decay)}")
+        return choices[self.decay]
 
     def reset_parameters(self) -> None:
         """A new start, of the running means too."""
         for conv in self.layers():
             conv.reset_parameters()
-        for part in (self.act, self.norms, self.jk, self.lin):
+        for part in (self.act, self.norms, self.jk, self.lin, self.entrance, self.start, self.residuals):
             for module in part.modules() if isinstance(part, nn.Module) else ():
                 if hasattr(module, "reset_parameters"):
                     module.reset_parameters()  # type: ignore[operator]
@@ -187,7 +185,32 @@ class PAN(nn.Module):
             edge_attr: None: a path has no features of its edges.
             batch, batch_size: which graph each node is in, and how many there are, for norms that look at whole graphs.
         """
-        x = self.layers()[0].lin.checked(x)
+        x, around = self._checked(x, edge_index, edge_weight, edge_attr, batch, batch_size)
+        hidden = self.outputs(x, around, self.jk is not None)
+        out = hidden[-1] if self.jk is None else self.jk(hidden)
+        return out if self.lin is None else self.lin(self.dropouts[-1](out))
+
+    def hidden(self, x: Tensor | SparseRows, edge_index: Any, edge_weight: Tensor | None = None) -> list[Tensor]:
+        """What comes out of each layer, first to last, as the model evaluates."""
+        training = self.training
+        self.eval()
+        try:
+            with torch.no_grad():
+                return self.outputs(*self._checked(x, edge_index, edge_weight), True)
+        finally:
+            self.train(training)
+
+    def _checked(
+        self,
+        x: Any,
+        edge_index: Any,
+        edge_weight: Any,
+        edge_attr: Any = None,
+        batch: Any = None,
+        batch_size: Any = None,
+    ) -> tuple[Tensor | SparseRows, Around]:
+        """The features, and the graph as the layers take it."""
+        x = self.first().checked(x)
         if self.trials is None:
             check_rows(tuple(x.shape), edge_index)
         if edge_attr is not None:
@@ -196,69 +219,9 @@ class PAN(nn.Module):
         if not is_explained(self.convs):
             graph = (prepared(edge_index, edge_weight, x.shape[0], self.reading),)
         graphs = checked_graphs(batch, batch_size, x.shape[0]) if self.supports_norm_batch else ()
-        hidden = []
-        for i in range(self.num_layers):
-            x = self._layer(i, x, graph, graphs)
-            hidden += [] if self.jk is None else [x]
-        if self.jk is not None:
-            x = self.jk(hidden)
-        if self.lin is not None:
-            x = self.lin(self.dropouts[-1](x))
-        assert isinstance(x, Tensor)
-        return x
+        return x, Around(graph, graphs)
 
-    def _layer(self, i: int, x: Tensor | SparseRows, graph: tuple[Any, ...], graphs: tuple[Any, ...]) -> Tensor:
-        """Layer i: dropout and convolution, then, unless it gives the scores, normalisation and activation."""
-        out: Tensor = self.convs[i](self.dropouts[i](x), *graph)
-        if i == self.num_layers - 1 and self.jk_mode is None:
-            return out
-        norm, act = self.norms[i], _same if self.act is None else self.act
-        return norm(act(out), *graphs) if self.act_first else act(norm(out, *graphs))
-
-    # ------------------------------------------------------------------ trials
-
-    def seed(self, seeds: Sequence[int]) -> None:
-        """Starts each trial from its own seed: the same start whether it is alone or one of many."""
-        seeds = checked_seeds(seeds, self.trials or 1)
-        self.reset_parameters()
-        start = torch.tensor(seeds if self.trials is not None else seeds[0])
-        n = self.num_layers
-        for i, W in enumerate(self.matrices()):
-            bound = (6 / (W.size(-2) + W.size(-1))) ** 0.5  # Glorot
-            stream = i if i < n else 2 * n + 1  # those between are the dropout's
-            with torch.no_grad():
-                W.copy_((2 * random.uniform(random.keys(start, stream), W.shape[-2:]) - 1) * bound)
-        if self.trials is None:  # in S trials all the rest starts from ones and zeros
-            self._seed_surroundings(seeds[0])
-
-    def _seed_surroundings(self, seed: int) -> None:
-        """What only its own class knows how to start: made anew from the seed, on the CPU, as on any device."""
-        with torch.random.fork_rng(devices=[]):
-            torch.default_generator.manual_seed(seed)
-            fresh = surroundings(_complete(self.config))
-        for name in ("act", "norms", "jk"):
-            if isinstance(fresh[name], nn.Module):
-                getattr(self, name).load_state_dict(fresh[name].state_dict())
-
-    def key(self, seeds: Sequence[int] | Tensor | None, epoch: int | Tensor) -> None:
-        """Keys the dropout by seed and epoch, numbers or tensors on the model's device; None for torch's generator."""
-        start: Tensor | None = None
-        if seeds is not None:
-            start = torch.as_tensor(seeds, device=next(self.parameters()).device)
-            start = start if self.trials is not None else start[0]
-        for i, dropout in enumerate(self.dropouts):
-            assert isinstance(dropout, Dropout)
-            dropout.keys = None if start is None else random.keys(start, len(self.convs) + i, epoch)
-
-    def trial(self, s: int) -> PAN:
-        """One of the trials as a model of its own."""
-        s = checked_trial(s, self.trials or 0)
-        one = PAN(**{**self.config, "trials": None, "weights": trial_spec(self.config["weights"], s)})
-        # Assigned, so that each keeps its device and dtype: path weights may be float64 beside float32 matrices.
-        one.load_state_dict({name: state[s].clone() for name, state in self.state_dict().items()}, assign=True)
-        return one.train(self.training)
-
-    drawn, narrowed, repeated = draws.at_once, draws.narrowed_pan, draws.repeated_pan
+    drawn = draws.at_once
 
     # ------------------------------------------------------------------ files
 
@@ -290,11 +253,7 @@ class PAN(nn.Module):
 
 
 def _complete(config: dict[str, Any]) -> dict[str, Any]:
-    """The settings with a value for every argument, the default for one that is left out."""
+    """The settings with a value for every argument, the default for one that is left out, as what they say."""
     bound = inspect.signature(PAN).bind(**config)  # TypeError for an argument that it does not have
     bound.apply_defaults()
-    return bound.arguments
-
-
-def _same(x: Tensor) -> Tensor:
-    return x
+    return resolved(bound.arguments)

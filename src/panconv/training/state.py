@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import pairwise
 from typing import Any
 
 import torch
@@ -11,26 +9,28 @@ from torch import Tensor, nn
 
 from panconv.base.checks import FLOATS, checked_count, checked_length, shown
 from panconv.nn.between import surroundings
+from panconv.nn.layout import from_input, widths
 
 _PATH_WEIGHTS = ("k", "energies", "log_temperature")
 _MOST_LENGTHS = 2**24  # of all layers and trials together, where no tensor has an entry per length
 
 
-def widths(config: dict[str, Any]) -> Iterator[tuple[int, int]]:
-    """What goes into each layer and comes out of it."""
-    hidden = config["hidden_channels"]
-    last = hidden if config["jk"] is not None or config["out_channels"] is None else config["out_channels"]
-    return pairwise([config["in_channels"], *[hidden] * (config["num_layers"] - 1), last])
-
-
 def check_state(config: dict[str, Any], state: dict[str, Tensor]) -> None:
-    """Refuses tensors other than those that the config implies, before a model of that size is built."""
+    """Refuses tensors other than those that the config, `resolved`, implies, before a model of that size is built."""
     for name in ("num_layers", "hidden_channels", *(["out_channels"] if config["out_channels"] is not None else [])):
         checked_count(config[name], name)
+    config = {**config, "in_channels": _features(config, state)}
     _check_layers(config, state)
     _check_surroundings(config, state)
     check_lengths(config, state)
     _check_dtypes(state)
+
+
+def _features(config: dict[str, Any], state: dict[str, Tensor]) -> Any:
+    """How many there are: as the settings say or, where a first call found them, as the first matrix does."""
+    first = state.get("start.weight" if from_input(config) else "convs.0.lin.weight")
+    found = config["in_channels"]
+    return first.size(-2) if found == -1 and first is not None and first.dim() > 1 else found
 
 
 def _check_layers(config: dict[str, Any], state: dict[str, Tensor]) -> None:
@@ -42,10 +42,11 @@ def _check_layers(config: dict[str, Any], state: dict[str, Tensor]) -> None:
     found = sum(name.startswith("convs.") for name in state)
     if found != expected * layers:
         raise ValueError(f"num_layers = {layers} makes {expected * layers} tensors, it has {found}")
-    for i, shape in enumerate(widths(config)):
-        _check_shape(f"convs.{i}.lin.weight", (*lead, *shape), state)
+    matrices = checked_length(config["L"]) + 1 if config["concat"] else 1
+    for i, (of_x, width) in enumerate(widths(config)):
+        _check_shape(f"convs.{i}.lin.weight", (*lead, of_x, width * matrices), state)
         if config["bias"]:
-            _check_shape(f"convs.{i}.bias", (*lead, shape[1]), state)
+            _check_shape(f"convs.{i}.bias", (*lead, width), state)
         kind = next((kind for kind in _PATH_WEIGHTS if f"convs.{i}.weights.{kind}" in state), "k")
         lengths = () if kind == "log_temperature" else (checked_length(config["L"]) + 1,)
         _check_shape(f"convs.{i}.weights.{kind}", (*lead, *lengths), state)

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from panconv.base.by_trial import picked, plain
 from panconv.base.checks import shown
 from panconv.base.words import in_words as in_words
 from panconv.weights.kinds import Boltzmann, Fixed, Free
@@ -61,20 +62,21 @@ def layer_specs(spec: object, num_layers: int) -> list[object]:
     return of
 
 
-def trial_spec(spec: object, s: int) -> object:
-    """The part of a plain spec that is trial s's."""
+def trial_spec(spec: object, rows: int | list[int]) -> object:
+    """The part of a plain spec that is that of one trial, or of some."""
 
-    def column(values: Any, dim: int) -> Any:
+    def columns(values: Any, dim: int) -> Any:
+        values = plain(values)
         nested = isinstance(values, list) and (dim == 0 or isinstance(values[0], list))
-        return ([row[s] for row in values] if dim else values[s]) if nested else values
+        return ([picked(row, rows) for row in values] if dim else picked(values, rows)) if nested else values
 
     if isinstance(spec, dict) and spec.get("kind") == "layers":
-        return {"kind": "layers", "of": [trial_spec(each, s) for each in spec["of"]]}
+        return {"kind": "layers", "of": [trial_spec(each, rows) for each in spec["of"]]}
     if isinstance(spec, dict):
         power_law = spec.get("kind") == "power-law"
         dims = {"temperature": 0} if power_law else {"k": 1, "energies": 1}
-        return {key: column(value, dims[key]) if key in dims else value for key, value in spec.items()}
-    return column(spec, 1) if isinstance(spec, list) else spec
+        return {key: columns(value, dims[key]) if key in dims else value for key, value in spec.items()}
+    return columns(spec, 1) if isinstance(spec, list) else spec
 
 
 def _from_dict(spec: dict[str, Any], L: int, trials: int | None) -> PathWeights:

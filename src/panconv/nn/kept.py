@@ -1,0 +1,64 @@
+"""M·x that is the same in every epoch, found once."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from panconv.base.tracing import is_tracked, lasting, may_look
+from panconv.compute.features import SparseRows
+from panconv.graph import Adjacency
+from panconv.graph.seen import Seen, same
+from panconv.met import MET
+
+
+class _Kept(NamedTuple):
+    of: tuple[weakref.ref[Any], weakref.ref[Adjacency]]  # the features and the graph
+    seen: list[Seen | None]  # of all numbers that it was made from
+    product: Tensor
+
+
+class KeptProduct:
+    """M·x as it was last found, while the features, the graph and the path weights are the very same, none trained.
+
+    On the CPU alone: what a GPU replays (a CUDA graph) may be given other features in the same place, and what it does
+    once for all trials is little beside what it does for each. Changes in place are noticed as in `prepared`. Threads
+    share it without a lock: an entry is read once, and put in as a whole.
+    """
+
+    def __init__(self) -> None:
+        self._found: dict[str, _Kept] = {}
+
+    def __call__(self, x: Tensor | SparseRows, adj: Adjacency, M: MET, product: Callable[[], Tensor]) -> Tensor:
+        """`product()`, or what it gave before."""
+        numbers = _numbers(x, adj, M)
+        if numbers is None:
+            return product()
+        kept = self._found.get("last")
+        if kept is not None and kept.of[0]() is x and kept.of[1]() is adj and all(map(same, kept.seen, numbers)):
+            return kept.product
+
+        def forget(_: Any, found: dict[str, _Kept] = self._found) -> None:
+            found.pop("last", None)
+
+        seen = [Seen.of(each, forget) for each in numbers]  # copied before it is used: a change in between shows later
+        with lasting(), torch.no_grad():
+            found = product()
+        self._found["last"] = _Kept((weakref.ref(x, forget), weakref.ref(adj, forget)), seen, found)
+        return found
+
+    def __reduce__(self) -> tuple[type[KeptProduct], tuple[()]]:
+        return KeptProduct, ()  # copies find their own
+
+
+def _numbers(x: Tensor | SparseRows, adj: Adjacency, M: MET) -> list[Tensor] | None:
+    """What M·x depends on beside the graph; None where it must not be kept."""
+    if not may_look() or type(adj) is not Adjacency or adj.is_tracked or type(x) not in (Tensor, SparseRows):
+        return None
+    values = [x.value if isinstance(x, SparseRows) else x, *M.weights.parameters(), *M.weights.buffers()]
+    plain = all(each.device.type == "cpu" and not each.is_inference() and not is_tracked(each) for each in values)
+    return values if plain else None

@@ -1,0 +1,148 @@
+"""S trials of a model side by side: their starts, their keys, and models of some of them or of some of the layers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeVar
+
+import torch
+from torch import Tensor, nn
+
+from panconv.base import random
+from panconv.base.checks import as_integer, checked_count, checked_seeds, checked_trial, shown
+from panconv.nn.between import surroundings
+from panconv.nn.layers import Layers
+from panconv.nn.layout import from_input
+from panconv.training.by_trial import of_layers, of_trials
+
+Model = TypeVar("Model", bound="SideBySide")
+
+
+class SideBySide(Layers):
+    """Base of `PAN`: what it does with its trials, told by its settings and by the names of its tensors.
+
+    Its parameters and buffers are (S, …) where `trials` is S. Trial s is what it would be alone.
+    """
+
+    config: dict[str, Any]  # as given
+    trials: int | None
+    decay: str
+
+    def matrices(self) -> list[nn.Parameter]:
+        """The matrix of each layer, first to last, and then all others."""
+        raise NotImplementedError
+
+    def complete(self) -> dict[str, Any]:
+        """The settings, `resolved`."""
+        raise NotImplementedError
+
+    def reset_parameters(self) -> None:
+        """A new start, of the running means too."""
+        raise NotImplementedError
+
+    # ------------------------------------------------------------------ starts and keys
+
+    def seed(self, seeds: Sequence[int]) -> None:
+        """Starts each trial from its own seed: the same start whether it is alone or one of many."""
+        seeds = checked_seeds(seeds, self.trials or 1)
+        self.reset_parameters()
+        start = torch.tensor(seeds if self.trials is not None else seeds[0])
+        n = self.num_layers
+        for i, W in enumerate(self.matrices()):
+            bound = (6 / (W.size(-2) + W.size(-1))) ** 0.5  # Glorot
+            stream = i if i < n else n + 1 + i  # those between are the dropout's
+            with torch.no_grad():
+                W.copy_((2 * random.uniform(random.keys(start, stream), W.shape[-2:]) - 1) * bound)
+        if self.trials is None:  # in S trials all the rest starts from ones and zeros
+            self._seed_surroundings(seeds[0])
+
+    def _seed_surroundings(self, seed: int) -> None:
+        """What only its own class knows how to start: made anew from the seed, on the CPU, as on any device."""
+        with torch.random.fork_rng(devices=[]):
+            torch.default_generator.manual_seed(seed)
+            fresh = surroundings(self.complete())
+        for name in ("act", "norms", "jk"):
+            if isinstance(fresh[name], nn.Module):
+                getattr(self, name).load_state_dict(fresh[name].state_dict())
+
+    def key(self, seeds: Sequence[int] | Tensor | None, epoch: int | Tensor, draws: int | None = None) -> None:
+        """Keys the dropout by seed and epoch, numbers or tensors on the model's device; None for torch's generator.
+
+        With `draws`, keys for the trials of `repeated(draws)`, from the seeds of the trials that are repeated.
+        """
+        start: Tensor | None = None
+        if seeds is not None:
+            start = torch.as_tensor(seeds, device=next(self.parameters()).device)
+            start = start if self.trials is not None else start[0]
+        n = self.num_layers
+        streams: dict[Any, int] = {dropout: n + i for i, dropout in enumerate(self.dropouts)}
+        streams[self.entrance.drop_nodes] = 2 * n + 2  # behind those of the dropout, at most n + 2
+        for module, stream in streams.items():
+            keys = None if start is None else random.keys(start, stream, epoch)
+            module.keys = keys if keys is None or draws is None else random.drawn(keys, checked_count(draws, "draws"))
+
+    # ------------------------------------------------------------------ some of the trials
+
+    def trial(self: Model, s: int) -> Model:
+        """One of the trials as a model of its own."""
+        return self._of(checked_trial(s, self.trials or 0))
+
+    def narrowed(self: Model, rows: Sequence[int]) -> Model:
+        """A model of some of the trials alone, in the order they are named in."""
+        S, found = self.trials or 0, _integers(rows)
+        if not found or not all(0 <= row < S for row in found):
+            raise ValueError(f"rows must be numbers of trials, of which there are {S}, from 0 on, got {shown(rows)}")
+        return self._of(found)
+
+    def repeated(self: Model, k: int) -> Model:
+        """A model of S·k trials, trial s at places s·k … s·k + k − 1; of k trials where this one was made for one."""
+        checked_count(k, "k")
+        return self._of([s for s in range(self.trials or 1) for _ in range(k)])
+
+    def _of(self: Model, rows: int | list[int]) -> Model:
+        stacked = self.trials is not None
+        state = {name: (t if stacked else t.unsqueeze(0))[rows].clone() for name, t in self.state_dict().items()}
+        return self._made(of_trials(self.config, rows), state)
+
+    def without_layers(self: Model, numbers: Iterable[int]) -> Model:
+        """The model with some layers taken out, by their numbers 1 …, to see whether it uses them.
+
+        Only with a residual to the input, where all layers are alike; each keeps the β of its own number.
+        """
+        config, out = self.complete(), _integers(numbers)
+        if not from_input(config) or config["jk"] in ("cat", "lstm"):
+            raise ValueError(
+                "layers can be taken out where all are alike: make the model with residual 'input', and jk None, "
+                "'last' or 'max'"
+            )
+        names = config["residual"].numbers
+        if out is None or not set(out) < set(names):
+            raise ValueError(
+                f"numbers must name layers, {shown(list(names))}, and leave at least one, got {shown(numbers)}"
+            )
+        places = [i for i, number in enumerate(names) if number not in out]
+        state = {}
+        for name, tensor in self.state_dict().items():
+            part, *rest = name.split(".")
+            if part in ("convs", "norms") and int(rest[0]) in places:
+                name = ".".join([part, str(places.index(int(rest[0]))), *rest[1:]])
+            elif part in ("convs", "norms"):
+                continue
+            state[name] = tensor.clone()
+        return self._made(of_layers(self.config, places, [names[i] for i in places]), state)
+
+    def _made(self: Model, config: dict[str, Any], state: dict[str, Tensor]) -> Model:
+        made = type(self)(**config).to(next(self.parameters()).device)
+        # Assigned, so that each keeps its device and dtype: path weights may be float64 beside float32 matrices.
+        made.load_state_dict(state, assign=True)
+        made.decay = self.decay
+        trained = dict(self.named_parameters())
+        for name, p in made.named_parameters():
+            p.requires_grad_(trained[name].requires_grad)
+        return made.train(self.training)
+
+
+def _integers(values: Any) -> list[int] | None:
+    """Some numbers as a list; None for what is not a number of them."""
+    found = [as_integer(value) for value in values] if isinstance(values, Iterable) else [None]
+    return None if None in found else found  # type: ignore[return-value]
