@@ -16,7 +16,7 @@ SIGNATURES = {
     "MET": "paths, weights=None, method=5, memory=None",
     "fit": "model, data, *, seeds=(0,), lr=0.01, "
     "weight_decay=0.0005, epochs=200, patience=50, keep='loss', device='cpu', callback=None, "
-    "metric=None, val=None, test=None",
+    "metric=None, val=None, test=None, decay_others=0.0, regularizer=None, cut=None",
     "METTransform": "L=2, method=2, weights=None, sparsify=None, laplacian=False, paths='walks'",
     "transforms.PrepareGraph": "method=5, name='adj', dtype=None, L=None, edge_weight='edge_weight', "
     "loops=None, repeats=None",
@@ -46,6 +46,8 @@ SIGNATURES = {
     "nn.HighTemperatureConv": "in_channels, out_channels, bias=True",
     "nn.Linear": "in_channels, out_channels, trials=None",
     "nn.Dropout": "p=0.5",
+    "nn.DropNodes": "p=0.5",
+    "training.consistency.Consistency": "draws=4, weight=1.0, sharpening=0.5",
     "nn.num_hops": "module, stored=False",
     "data.SeedLoader": "data, model, seeds=None, *, batch_size=1, shuffle=False, num_hops=None",
     "nn.Stacked": "make, in_channels, out_channels, *, trials, decay=''",

@@ -37,6 +37,7 @@ from panconv import (
     load,
 )
 from panconv.nn import (
+    DropNodes,
     Dropout,
     HighTemperatureConv,
     LanczosConv,
@@ -77,6 +78,7 @@ COUNT = [*NO_INTEGER, 0, -1, 10**30, torch.tensor(0)]
 WIDTH = [*(each for each in COUNT if each is not COUNT[10]), None]  # −1 is legal
 LENGTH = [*NO_INTEGER, None, -1, 10**13]
 SEED = [*NO_INTEGER, None, -1, 2**63]
+SHARE = ["1", 1.0, -0.1, NAN, None, [], [0.5, 1.0], [[0.5]], ["a", 0.1], 1j, np.array([0.5, NAN]), Odd()]
 POSITIVE = ["1", None, NAN, INF, 0, -1.0, 1j, [1.0, 2.0], Odd()]
 METHOD = ["2", 2.5, None, 0, 12, -1, [2], True, Odd()]
 WEIGHTS = [
@@ -209,7 +211,7 @@ TABLE = {
             "num_layers": COUNT,
             "method": METHOD,
             "weights": WEIGHTS,
-            "dropout": ["1", 1.0, -0.1, NAN, None, [0.5, 0.5], Odd()],
+            "dropout": SHARE,
             "out_channels": COUNT,
             "act": ["x", 3, [], torch.nn.ReLU, Odd()],
             "act_first": ["x", 1, None],
@@ -232,7 +234,9 @@ TABLE = {
     "PAN.hidden": (PAN(4, 3, 2).hidden, {"x": X, "edge_index": EDGES}, {"x": TO_LAYER}),
     "dirichlet_energy": (dirichlet_energy, {"adj": ADJ, "x": X}, {"x": [torch.ones(3), None], "relative": ["x", 1]}),
     "Linear": (Linear, {"in_channels": 4, "out_channels": 2}, {"in_channels": WIDTH, "trials": COUNT}),
-    "Dropout": (Dropout, {}, {"p": ["1", 1.0, -0.1, NAN, None, [0.5, 1.0], 1j, Odd()]}),
+    "Dropout": (Dropout, {}, {"p": SHARE}),
+    "DropNodes": (DropNodes, {}, {"p": SHARE}),
+    "DropNodes()": (DropNodes(), {}, {"x": [None, 3, X.numpy(), X.long(), "x"]}),
     "Dropout()": (Dropout(), {}, {"x": [None, 3, X.numpy(), X.long(), "x"]}),
     "PANAttention": (
         PANAttention,
@@ -420,7 +424,11 @@ TABLE = {
             "data": [None, 3, X, Data(x=X)],
             "seeds": [3, [0.5], ["a"], [1, 2], [], [-1], [2**32], None, "0"],
             "lr": POSITIVE,
-            "weight_decay": ["1", None, NAN, INF, -1.0, 1j, [1.0]],
+            "weight_decay": ["1", None, NAN, INF, -1.0, 1j, [1.0, 1.0], [], [-1.0]],
+            "decay_others": ["1", None, NAN, INF, -1.0, 1j, [1.0, 1.0], [], [-1.0]],
+            "regularizer": ["x", 3, [1]],
+            "cut": ["x", 3, [1]],
+            "callback": ["x", 3, [1]],
             "epochs": [*COUNT, None],
             "patience": [*COUNT, None],
             "keep": ["first", None, 3, ["loss"]],
@@ -436,7 +444,7 @@ TABLE = {
 # What else a message may say of a value, and call an argument.
 TOLD = {MET: ["several trials"], Adjacency: ["has 5 nodes"], float: ["got ()"]}
 TOLD |= {Data: ["missing"], type(None): ["missing"]}
-ALSO = {"p": "dropout", "edge_index": "sparse matrix|the graph", "s": "trial", "name": "base|method"}
+ALSO = {"p": "dropout|drop_nodes", "edge_index": "sparse matrix|the graph", "s": "trial", "name": "base|method"}
 
 
 def forms(value):

@@ -86,3 +86,29 @@ def test_all_bits_of_a_seed_count():
     several = torch.cat([low + (high << 32) for high in (0, 1, 2, 2**30, 2**31 - 1)])
     assert random.keys(several).unique().numel() == several.numel()
     assert len({int(random.keys(torch.tensor(5), 5 + (high << 32))) for high in (0, 1, 2, 2**31 - 1)}) == 4
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+def test_probabilities_by_key_drop_what_each_drops_alone(dtype):
+    position, key = random.position_hash(600, torch.device("cpu")).reshape(20, 1, 30), random.keys(torch.arange(5), 5)
+    p = torch.tensor([0.0, 0.1, 1 / 3, 0.9, 1 - 2**-40], dtype=torch.float64)
+    x = torch.randn(20, 1, 30).to(dtype).requires_grad_()
+    together = random.survivors(x, position, key[:, None], p[:, None], 1 / (1 - p[:, None]))
+    assert together.dtype == dtype
+    for s, share in enumerate(p.tolist()):
+        alone = random.survivors(x, position, key[s], share, 1 / (1 - share))
+        assert torch.equal(together[:, s : s + 1], alone)
+        (ours,) = torch.autograd.grad(together[:, s].float().sum(), x, retain_graph=True)
+        assert torch.equal(ours, torch.autograd.grad(alone.float().sum(), x)[0])
+    assert torch.equal(together[:, :1], x)  # nothing is dropped with probability 0
+
+
+def test_draws_have_keys_of_their_own_and_the_first_is_the_trials():
+    keys = random.keys(torch.arange(3), 4)
+    drawn = random.drawn(keys, 4)
+    assert drawn.shape == (12,)
+    assert torch.equal(drawn[::4], keys)
+    assert drawn.unique().numel() == 12
+    assert torch.equal(random.drawn(keys[1], 4), drawn[4:8])
+    beside = torch.stack([keys, keys + 1], 1)  # two dropouts
+    assert torch.equal(random.drawn(beside, 4)[:, 0], drawn)

@@ -88,8 +88,8 @@ def test_a_gradient_in_the_values_goes_through_dropout(x):
 
 def test_the_transposed_values_are_made_once(x, monkeypatch):
     rows, made = SparseRows.of(x.float().to_sparse()), []
-    operands = features._Pattern.operands
-    monkeypatch.setattr(features._Pattern, "operands", lambda *a: made.append(1) or operands(*a))
+    operands = features.Pattern.operands
+    monkeypatch.setattr(features.Pattern, "operands", lambda *a: made.append(1) or operands(*a))
     W = torch.randn(4, 5, 3, requires_grad=True)
     with torch.inference_mode():
         assert (rows @ W).shape == (6, 4, 3)
@@ -111,3 +111,51 @@ def test_values_changed_in_place_are_other_values():
     y.sum().backward()
     torch.testing.assert_close(y, 2 * W)
     torch.testing.assert_close(W.grad, 2 * first)
+
+
+@pytest.mark.parametrize("block", [1, 2**20])
+def test_probabilities_by_trial_drop_what_each_drops_alone(x, block, monkeypatch):
+    monkeypatch.setitem(features._BLOCK, "cpu", block)
+    rows, keys, p = (
+        SparseRows.of(x.to_sparse()),
+        random.keys(torch.arange(3), 1),
+        torch.tensor([0.0, 0.3, 0.8]).double(),
+    )
+    dropped, W = rows.drop(keys, p), torch.randn(3, 5, 2, dtype=torch.float64, requires_grad=True)
+    y = dropped.to("cpu") @ W
+    g = torch.randn_like(y)
+    (grad,) = torch.autograd.grad(y, W, g)
+    (many,) = torch.autograd.grad(dropped @ W, W, torch.stack([g, 2 * g]), is_grads_batched=True)
+    for s in range(3):
+        alone = rows.drop(keys[s], float(p[s]))
+        assert torch.equal(dropped.value[s], alone.value)
+        mine = W.detach()[s].requires_grad_()
+        close(y[:, s], alone @ mine)
+        close(grad[s], torch.autograd.grad(alone @ mine, mine, g[:, s])[0])
+        close(many[1, s], 2 * grad[s])
+    assert torch.equal(dropped.value[0], rows.value)
+    drawn = rows.drop(None, p).value  # by torch's generator
+    assert torch.equal(drawn[0], rows.value)
+    assert torch.equal(
+        rows.drop(keys[0], p).value, torch.stack([rows.drop(keys[0], each).value for each in p.tolist()])
+    )
+
+
+@pytest.mark.parametrize("shape", [(6, 1), (6, 3, 1)])
+def test_rows_times_numbers(x, shape):
+    rows, factor = SparseRows.of(x.to_sparse()), torch.randn(shape, dtype=torch.float64)
+    scaled, keys = rows.times(factor), random.keys(torch.arange(3), 1)
+    dense = x * factor if len(shape) == 2 else (x.unsqueeze(1) * factor).transpose(0, 1)  # (S, N, F)
+    for W in (torch.randn(5, 2, dtype=torch.float64), torch.randn(3, 5, 2, dtype=torch.float64)):
+        expected = dense @ W
+        close(scaled @ W, expected.transpose(0, 1) if expected.dim() == 3 else expected)
+    index = x.nonzero().T
+    close(scaled.value, dense[..., index[0], index[1]])
+    assert scaled.dtype == torch.float64
+    W = torch.randn(3, 5, 2, dtype=torch.float64)
+    close(
+        scaled.to("cpu").drop(keys, 0.5) @ W,
+        (rows.drop(keys, 0.5) @ W) * (factor[:, None] if len(shape) == 2 else factor),
+    )
+    if len(shape) == 2:
+        close(scaled.operands(torch.float64)[0].value, scaled.value)

@@ -79,5 +79,5 @@ def test_in_any_module(p):
 
 
 def test_bad_probability():
-    with pytest.raises(ValueError, match="drop_nodes must be at least 0 and below 1, got 1.5"):
-        DropNodes(1.5)
+    with pytest.raises(ValueError, match="drop_nodes must be at least 0 and below 1, got 2"):
+        DropNodes(2)

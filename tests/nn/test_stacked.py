@@ -133,3 +133,48 @@ def test_what_is_no_parameter_goes_along():
     assert model(X.double()).dtype == torch.float64
     assert model.trial(0)(X.double()).dtype == torch.float64
     assert [p.shape[0] for p in model.parameters()] == [3] * 4
+
+
+def test_each_trial_drops_with_its_own_probability():
+    shares = [0.0, 0.4, 0.7]
+    model = stacked(lambda: Net(shares))
+    model.float()  # which rounds no probability
+    model.key([5, 6, 7], 4)
+    together = model(X, EDGES)
+    for s, share in enumerate(shares):
+        alone = stacked(lambda share=share: Net(share), trials=1, seeds=(5 + s,))
+        alone.key([5 + s], 4)
+        close(together[:, s], alone(X, EDGES)[:, 0])
+        assert model.trial(s).drop.p == share
+    few = model.narrowed([2, 0])
+    few.key([7, 5], 4)
+    close(few(X, EDGES), together[:, [2, 0]])
+    assert few.trial(0).drop_hidden.p == 0.7
+    assert model._shares.dtype == torch.float64
+    with pytest.raises(ValueError, match="dropout must be a number, or 2 numbers, one per trial, got 3 of them"):
+        stacked(lambda: Net(shares), trials=2)
+
+
+def test_own_probabilities_by_torchs_generator():
+    model = stacked(lambda: nn.Sequential(Dropout([0.0, 0.5, 0.9]), nn.Identity()), trials=3)
+    y = model(torch.ones(400, 6))
+    assert (y == 0).float().mean((0, 2)).tolist() == pytest.approx([0, 0.5, 0.9], abs=0.05)
+
+
+def test_some_trials_by_themselves():
+    model = stacked(lambda: nn.Sequential(nn.Linear(6, 3), nn.BatchNorm1d(3)), decay="0.")
+    model.train()(X)
+    few = model.narrowed([2, 0])
+    assert few.trials == 2
+    assert [p.requires_grad for p in few.stack] == [p.requires_grad for p in model.stack]
+    for a, b in zip(few.state_dict().values(), model.state_dict().values(), strict=True):
+        assert torch.equal(a, b[[2, 0]])
+    close(few.eval()(X), model.eval()(X)[:, [2, 0]])
+    assert [id(p) for p in few.decayed()] == [id(p) for p in few.stack[:2]]
+    few.train()(X)  # what they learn now is their own
+    assert not torch.equal(few.running_0, model.running_0[[2, 0]])
+    close(few.trial(1).eval()(X), few.eval()(X)[:, 1])
+    few.seed([5, 7])
+    close(few.stack[0][0], stacked(lambda: nn.Linear(6, 3)).stack[0][0])
+    with pytest.raises(ValueError, match="trial must be one of 0 … 2, got 3"):
+        model.narrowed([0, 3])

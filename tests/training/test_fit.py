@@ -323,8 +323,8 @@ def test_dropout_is_torchs_own_again_afterwards():
         (lambda d: setattr(d, "x", d.x[:, :5]), {}, r"data.x has 5 columns, but the model takes 6"),
         (lambda d: None, {"seeds": [-1]}, "seeds must be at least 0"),
         (lambda d: None, {"seeds": [2**70]}, "below 2\\^32"),
-        (lambda d: None, {"lr": float("inf")}, "both finite"),
-        (lambda d: None, {"weight_decay": float("nan")}, "both finite"),
+        (lambda d: None, {"lr": float("inf")}, "lr must be positive and finite, got inf"),
+        (lambda d: None, {"weight_decay": float("nan")}, "weight_decay must be at least 0 and finite, got nan"),
         (lambda d: None, {"lr": 1e30}, "no trial ever had a finite validation loss"),
         (lambda d: setattr(d, "y", d.y + 1), {}, "data.y names class 2, but the model has 2 classes"),
         (lambda d: d.val_mask.fill_(False), {}, "data.val_mask must be boolean"),
@@ -337,7 +337,7 @@ def test_dropout_is_torchs_own_again_afterwards():
         (lambda d: None, {"patience": 0}, "patience must be an integer of at least 1, got 0"),
         (lambda d: None, {"lr": 0.0}, "lr must be positive"),
         (lambda d: None, {"keep": "first"}, "keep must be one of loss, accuracy, both, last, metric, got 'first'"),
-        (lambda d: None, {"weight_decay": -1.0}, "weight_decay not negative"),
+        (lambda d: None, {"weight_decay": -1.0}, "weight_decay must be at least 0 and finite, got -1"),
     ],
 )
 def test_bad_input(change, options, message):
@@ -434,3 +434,27 @@ def test_a_metric_that_has_no_value_is_named(keep):
     data.val_idx = torch.tensor([2, 3])
     with pytest.raises(ValueError, match="no trial ever had a validation auc: all nodes that they choose by"):
         fit(PAN(3, 4, 2), data, metric="auc", keep=keep, epochs=3)
+
+
+RATES = {"lr": [0.1, 0.01, 0.05], "weight_decay": [0.0, 0.3, 0.01], "decay_others": [0.2, 0.0, 0.05]}
+
+
+@pytest.mark.parametrize("names", [["lr"], ["weight_decay"], ["decay_others"], list(RATES)])
+@pytest.mark.parametrize("make", [model, lambda trials: stacked(trials, decay="first.")])
+def test_rates_may_differ_by_trial(make, names):
+    """Each trial comes out as it does alone with its own."""
+    settings = {"epochs": 15, "patience": 15, "lr": 0.05}
+    together = fit(make(3), small(), seeds=[7, 8, 9], **{**settings, **{name: RATES[name] for name in names}})
+    for s in range(3):
+        own = {name: RATES[name][s] for name in names}
+        alone = fit(make(1), small(), seeds=[7 + s], **{**settings, **own})
+        for name, values in alone.history.items():
+            torch.testing.assert_close(values[:, 0], together.history[name][:, s], rtol=1e-3, atol=1e-4)
+    plain = fit(make(3), small(), seeds=[7, 8, 9], **settings)
+    assert not torch.allclose(plain.history["train_loss"], together.history["train_loss"], rtol=1e-3)
+
+
+def test_there_are_as_many_rates_as_trials():
+    with pytest.raises(ValueError, match="decay_others must be a number, or 2 numbers, one per trial, got 3 of them"):
+        fit(model(2), small(), seeds=[0, 1], decay_others=[0.1, 0.2, 0.3])
+    assert fit(model(None), small(), lr=[0.05], epochs=2).best_epoch

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -42,6 +42,7 @@ class Epoch:
         train, val: what to learn from, a step each, and what to choose by.
         seeds: one per trial.
         limits: how long, and what is best.
+        regularizer: what a step goes down in place of the plain loss, as `panconv.training.consistency` tells.
     """
 
     def __init__(
@@ -52,7 +53,9 @@ class Epoch:
         val: Iterable[Sample],
         seeds: Sequence[int],
         limits: Limits,
+        regularizer: Callable[[Any, Sample], Tensor] | None = None,
     ) -> None:
+        self.regularizer = regularizer
         self.model, self.optimizer, self.train, self.val = model, optimizer, train, val
         epochs, self.patience, self.keep, self.metric = limits
         self.sign = METRICS[self.metric].sign
@@ -88,6 +91,8 @@ class Epoch:
 
     def loss(self, sample: Sample) -> Tensor:
         """What a step on a sample goes down, by trial, (S,)."""
+        if self.regularizer is not None:
+            return self.regularizer(self.model, sample)
         return losses(picked(sample.scores(self.model), sample.part))
 
     def _step(self) -> Tensor:

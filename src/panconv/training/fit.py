@@ -13,13 +13,15 @@ from typing import Any, Generic, TypeVar
 import torch
 from torch import Tensor, nn
 
-from panconv.base.checks import as_number, checked_count, checked_device, checked_seeds, shown
+from panconv.base.checks import checked_count, checked_device, checked_seeds, kind_of, shown
+from panconv.training.adam import Rates, adam
 from panconv.training.cuda_graph import Replayed
 from panconv.training.epoch import KEEP, Epoch, Limits
 from panconv.training.inputs import Reader, Task, checked_parts, graph_task, is_graph
 from panconv.training.loading import first_batch, loader_task
 from panconv.training.metrics import METRICS, checked_metric
 from panconv.training.modules import Alone, is_native, made_ready
+from panconv.training.narrowing import Cut, Narrowing, checked_cut
 from panconv.training.objective import gathered, measured, picked
 
 # After how many epochs the host looks whether trials still run. A GPU is never made to wait for more.
@@ -82,8 +84,8 @@ def fit(
     data: Any,
     *,
     seeds: Sequence[int] = (0,),
-    lr: float = 0.01,
-    weight_decay: float = 5e-4,
+    lr: float | Sequence[float] = 0.01,
+    weight_decay: float | Sequence[float] = 5e-4,
     epochs: int = 200,
     patience: int = 50,
     keep: str = "loss",
@@ -92,6 +94,9 @@ def fit(
     metric: str | None = None,
     val: Any = None,
     test: Any = None,
+    decay_others: float | Sequence[float] = 0.0,
+    regularizer: Callable[[Any, Any], Tensor] | None = None,
+    cut: Cut | None = None,
 ) -> FitResult[Any]:
     """Trains a model on a graph with train, validation and test nodes, or on the batches of a loader.
 
@@ -117,7 +122,8 @@ def fit(
             graphs, whose y has a row for each row of the scores, a node's or a graph's; with a `batch_size` the first
             rows alone count.
         seeds: one per trial.
-        lr, weight_decay, epochs, patience: the settings of the training.
+        lr, weight_decay: of Adam, a number, or S numbers, one for each trial.
+        epochs, patience: how long to train.
         keep: which epoch of a trial is its best: that of the lowest validation "loss"; the last of the best validation
             "metric" ("accuracy" says the same of the accuracy); "both", the last at which neither was ever better,
             where patience counts from the last time that either was as good as ever; or simply the "last", as in GCN's
@@ -126,10 +132,17 @@ def fit(
         callback: called with a `Progress` after every epoch; on a GPU after every tenth, and the last.
         metric: "accuracy", the default for classes, "macro_f1" or "auc"; for numbers "mae", the default, or "r2".
         val, test: loaders to choose by and, if given, to test on; a single graph will do.
+        decay_others: the weight decay of the parameters that `model.decayed()` leaves out, a number or S.
+        regularizer: what a step goes down in place of the plain loss, such as
+            `panconv.training.consistency.Consistency()`, whose module tells how to write another.
+        cut: ends trials early. It is called when the host looks, as `callback` is, with the number of epochs done, the
+            history until then and the best epoch of each trial so far; it gives a boolean tensor (S,), False for a
+            trial that is to end now, or None where all go on.
     """
     began, native = time.perf_counter(), is_native(model)
     checked_seeds(seeds, _trials(model, native, seeds), bits=32)
-    _check_settings(lr, weight_decay, epochs, patience)
+    rates = Rates.checked(lr, weight_decay, decay_others, len(seeds))
+    _check_others(epochs, patience, callback=callback, regularizer=regularizer, cut=cut)
     device = checked_device(device)
     loaders = None if is_graph(data) and val is None and test is None else {"train": data, "val": val, "test": test}
     first = data if loaders is None else first_batch(loaders)
@@ -143,17 +156,16 @@ def fit(
     else:
         task = loader_task(loaders, read, ready.out_channels)
     ready.seed(seeds)
-    optimizer = adam(ready, lr, weight_decay, device)
-    epoch = Epoch(ready, optimizer, task.train, task.val, seeds, limits)
+    optimizer = adam(ready, rates.lr, rates.weight_decay, device, rates.decay_others)
+    epoch = Epoch(ready, optimizer, task.train, task.val, seeds, limits, regularizer)
     try:
-        run_epochs(epoch, epochs, device, callback, replayed=native and task.is_one)
+        run_epochs(epoch, epochs, device, callback, replayed=native and task.is_one, rates=rates, cut=cut)
     finally:
         ready.key(None, 0)
         ready.eval()
     epoch.restore()
-    _check_outcome(epoch, seeds, f"lr = {lr}, weight_decay = {weight_decay}")
+    _check_outcome(epoch, seeds, f"lr = {shown(lr)}, weight_decay = {shown(weight_decay)}")
     test_metric, predicted = _outcome(ready, task, limits.metric, len(seeds))
-    last = int(epoch.last_epoch.max())
     return FitResult(
         model=ready.module if isinstance(ready, Alone) else ready,
         seeds=list(seeds),
@@ -164,19 +176,9 @@ def fit(
         val_metric=epoch.best_metric.tolist(),
         test_metric=test_metric,
         predicted=predicted,
-        history={name: values[:last].cpu() for name, values in epoch.history.items()},
+        history={name: values[: max(epoch.last_epoch.tolist())].cpu() for name, values in epoch.history.items()},
         seconds=time.perf_counter() - began,
     )
-
-
-def adam(model: Any, lr: float, weight_decay: float, device: torch.device) -> torch.optim.Optimizer:
-    """Adam in one kernel, with weight decay on what the model says."""
-    decayed = model.decayed()
-    those = set(map(id, decayed))
-    others = [p for p in model.parameters() if id(p) not in those]
-    groups: list[dict[str, Any]] = [{"params": decayed, "weight_decay": weight_decay}, {"params": others}]
-    groups = [group for group in groups if group["params"]]
-    return torch.optim.Adam(groups, lr=lr, fused=True, capturable=device.type == "cuda")
 
 
 def run_epochs(
@@ -185,19 +187,32 @@ def run_epochs(
     device: torch.device,
     callback: Callable[[Progress], None] | None,
     replayed: bool = True,
+    rates: Rates | None = None,
+    cut: Cut | None = None,
 ) -> None:
-    """Epochs until every trial has ended, with a look at them from time to time, since a GPU must wait for it."""
+    """Epochs until every trial has ended, with a look at them from time to time, since a GPU must wait for it.
+
+    With the rates of its optimizer, it goes on with the trials that still run alone, once these are fewer than half.
+    """
+    trials = Narrowing(epoch, rates)
     step = Replayed(epoch, device) if replayed else epoch
     every = _LOOK_EVERY[device.type]
     for done in range(1, epochs + 1):
         step()
         if done % every and done < epochs:
             continue
-        running = int(epoch.running.sum())
+        if cut is not None or callback is not None:
+            trials.report()
+        if cut is not None:
+            trials.end(checked_cut(cut, done, epoch))
+        running = int(trials.now.running.sum())
         if callback is not None:
             callback(Progress(done, epochs, running, len(epoch.running), float(epoch.best_loss.mean())))
         if not running:
             break
+        if done < epochs and trials.narrow(running):
+            step = Replayed(trials.now, device) if replayed else trials.now
+    trials.report(state=True)
 
 
 def _check_outcome(epoch: Epoch, seeds: Sequence[int], settings: str) -> None:
@@ -249,11 +264,9 @@ def _trials(model: Any, native: bool, seeds: Any) -> int:
     return max(len(seeds), 1) if hasattr(seeds, "__len__") else 1
 
 
-def _check_settings(lr: float, weight_decay: float, epochs: int, patience: int) -> None:
+def _check_others(epochs: int, patience: int, **functions: Any) -> None:
     checked_count(epochs, "epochs")
     checked_count(patience, "patience")
-    rate, decay = as_number(lr), as_number(weight_decay)
-    if rate is None or decay is None or not (0 < rate < math.inf and 0 <= decay < math.inf):
-        raise ValueError(
-            f"lr must be positive and weight_decay not negative, both finite, got {shown(lr)} and {shown(weight_decay)}"
-        )
+    for name, function in functions.items():
+        if function is not None and not callable(function):
+            raise TypeError(f"{name} must be a function, or None, got {kind_of(function)}")

@@ -14,12 +14,15 @@ from panconv.base import random
 from panconv.base.checks import checked_seeds, kind_of
 from panconv.graph import Adjacency
 from panconv.nn import Dropout, Stacked
+from panconv.training import draws
 from panconv.training.inputs import Inputs
 
 
 class Trainable(Protocol):
     """What `fit` asks of a model: `PAN` and `panconv.nn.Stacked` have it, and any other module is given it. Called with
-    x and the graph, it gives scores (N, C), or (N, S, C) for S trials."""
+    x and the graph, it gives scores (N, C), or (N, S, C) for S trials. One of S trials may have two things more:
+    `narrowed(rows)`, some of the trials as a model of their own, with which `fit` goes on while they alone still run;
+    and `drawn(inputs, named, draws)`, the scores of several draws of the dropout in one call, (N, S, draws, C)."""
 
     @property
     def trials(self) -> int | None: ...
@@ -62,6 +65,7 @@ class Alone(nn.Module):
     """
 
     trials = None
+    drawn = draws.one_by_one
 
     def __init__(self, module: nn.Module, in_channels: int, out_channels: int) -> None:
         super().__init__()

@@ -25,6 +25,15 @@ class Part(NamedTuple):
         y = y if rows is None else y[rows]
         return Part(rows, y if rows is not None and rows.dim() == 2 else y.unsqueeze(1), weight)
 
+    def of_trials(self, which: Tensor | list[int]) -> Part:
+        """What counts for some trials, in that order: their columns, where each has its own."""
+        if self.rows is None or self.rows.dim() == 1:
+            return self
+        which = torch.as_tensor(which, device=self.rows.device)
+        rows, y, weight = (None if each is None else each.index_select(1, which) for each in self)
+        assert y is not None
+        return Part(rows, y, weight)
+
 
 class Sample(NamedTuple):
     """What a model is called with, and the rows of its scores that count."""
@@ -36,6 +45,10 @@ class Sample(NamedTuple):
     def scores(self, model: Any) -> Tensor:
         """(N, C), or (N, S, C)."""
         return model(*self.inputs, **self.named)
+
+    def of_trials(self, which: Tensor | list[int]) -> Sample:
+        """The same for some of the trials alone."""
+        return self._replace(part=self.part.of_trials(which))
 
 
 class Picked(NamedTuple):

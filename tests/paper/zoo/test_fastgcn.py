@@ -6,7 +6,7 @@ from panconv.base import random
 from panconv.paper.zoo import fastgcn
 from panconv.paper.zoo.fastgcn import LayerSampler, Model, train
 from panconv.paper.zoo.operator import operator
-from panconv.training.fit import adam
+from panconv.training.adam import adam
 
 
 @pytest.fixture(params=[False, True], ids=["plain", "weighted"])

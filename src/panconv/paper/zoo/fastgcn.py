@@ -22,8 +22,9 @@ from panconv.nn import Dropout
 from panconv.nn.linear import Linear
 from panconv.paper.zoo.operator import operator
 from panconv.paper.zoo.stack import How, Seeds, Tell, silent
+from panconv.training.adam import adam
 from panconv.training.epoch import Epoch, Limits, descend
-from panconv.training.fit import adam, run_epochs
+from panconv.training.fit import run_epochs
 from panconv.training.objective import Picked, Sample, losses
 from panconv.training.parts import part_of
 

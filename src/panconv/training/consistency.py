@@ -1,0 +1,87 @@
+"""Consistency: what a model says of a node should not hang on which nodes and features were dropped just now."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor
+
+from panconv.base.by_trial import Numbers, Placed, checked_by_trial, of_trials
+from panconv.base.checks import checked_count
+from panconv.training.draws import drawn
+from panconv.training.objective import Sample, losses, picked
+
+
+class Regularizer(Protocol):
+    """What `fit` takes as `regularizer`: any function of the model and a sample that gives the loss of each trial,
+    (S,), the whole of what a step goes down. For the plain one write ``losses(picked(sample.scores(model),
+    sample.part))`` with the two functions of `panconv.training.objective`.
+
+    It looks at no value from the host, so that an epoch can be recorded on a GPU. With `narrowed`, `fit` may go on with
+    some of the trials alone; without it all are trained until the last has ended.
+    """
+
+    def __call__(self, model: Any, sample: Sample) -> Tensor: ...
+    def narrowed(self, rows: Sequence[int]) -> Regularizer: ...
+
+
+class Consistency:
+    """Random propagation's loss (Feng et al., 2020): several draws of the dropout at each step, which are to agree.
+
+    The loss of a trial is the mean over the draws of its cross entropy, plus `weight` times the mean over draws and
+    nodes of ‖p − p'‖², where p are the probabilities of a draw and p' ∝ p̄^(1/sharpening) those of their mean p̄,
+    sharpened, through which no gradient goes.
+
+    Args:
+        draws: how many.
+        weight: of the consistency, a number or one per trial.
+        sharpening: a temperature, a number or one per trial: below 1 it makes p' surer than p̄.
+
+    >>> half_and_whole = Consistency(weight=[0.5, 1.0])  # fit(PAN(…, trials=2), data, seeds=[0, 1], regularizer=…)
+    >>> half_and_whole.narrowed([1]).weight
+    1.0
+    """
+
+    def __init__(
+        self, draws: int = 4, weight: float | Sequence[float] = 1.0, sharpening: float | Sequence[float] = 0.5
+    ) -> None:
+        self.draws = checked_count(draws, "draws")
+        self.weight: Numbers = checked_by_trial(
+            weight, "weight", lambda each: 0 <= each < math.inf, "at least 0 and finite"
+        )
+        self.sharpening: Numbers = checked_by_trial(
+            sharpening, "sharpening", lambda each: 0 < each < math.inf, "positive and finite"
+        )
+        self._placed = {"weight": Placed(), "sharpening": Placed()}
+
+    def __call__(self, model: Any, sample: Sample) -> Tensor:
+        if sample.part.y.is_floating_point():
+            raise ValueError(f"Consistency goes with classes, but y holds numbers, {sample.part.y.dtype}: leave it out")
+        scores = drawn(model, sample.inputs, sample.named, self.draws)  # (N, S, draws, C)
+        S = scores.size(1)
+        each = torch.arange(S * self.draws, device=scores.device) // self.draws
+        entropy = losses(picked(scores.flatten(1, 2), sample.part.of_trials(each))).unflatten(0, (S, self.draws))
+        weight = self._number("weight", scores)
+        return entropy.mean(1) + weight * self._distance(scores.softmax(-1))
+
+    def _distance(self, p: Tensor) -> Tensor:
+        """The mean over nodes and draws of ‖p − p'‖², (N, S, draws, C) → (S,)."""
+        sharpening = self._number("sharpening", p)
+        log = p.detach().mean(2, keepdim=True).log()
+        target = (log / (sharpening.reshape(-1, 1, 1) if isinstance(sharpening, Tensor) else sharpening)).softmax(-1)
+        return (p - target).square().sum(-1).mean((0, 2))
+
+    def _number(self, name: str, like: Tensor) -> float | Tensor:
+        """A setting as a number, or as a tensor (S,) like another tensor (N, S, …)."""
+        numbers = getattr(self, name)
+        if isinstance(numbers, tuple) and len(numbers) != like.size(1):
+            raise ValueError(f"{name} must be a number, or {like.size(1)}, one per trial, got {len(numbers)} of them")
+        found = self._placed[name](numbers, like.device)
+        return found.to(like.dtype) if isinstance(found, Tensor) else found
+
+    def narrowed(self, rows: Sequence[int]) -> Consistency:
+        """The same for some of the trials alone."""
+        return Consistency(self.draws, of_trials(self.weight, rows), of_trials(self.sharpening, rows))

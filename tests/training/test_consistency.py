@@ -1,0 +1,105 @@
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+from two_communities import small
+
+from panconv import PAN, Adjacency, fit
+from panconv.nn import DropNodes, Dropout, Stacked
+from panconv.training.consistency import Consistency
+from panconv.training.inputs import Inputs
+from panconv.training.objective import losses, picked
+from panconv.training.parts import part_of
+
+SETTINGS = {"epochs": 12, "patience": 6, "lr": 0.05}
+
+
+class Net(nn.Module):
+    """An own model of a PyG programmer's."""
+
+    def __init__(self):
+        super().__init__()
+        self.nodes, self.first = DropNodes(0.5), nn.Linear(6, 8)
+        self.drop, self.second = Dropout(0.5), nn.Linear(8, 2)
+
+    def forward(self, x, adj):
+        return self.second(self.drop(self.first(self.nodes(x)).relu()))
+
+
+def plain_loop(scores, y, rows, weight, sharpening):
+    """The loss of one trial by its scores (N, draws, C), draw after draw and node after node."""
+    draws = scores.size(1)
+    entropy = sum(F.cross_entropy(scores[rows, d], y[rows]) for d in range(draws)) / draws
+    p = [scores[:, d].softmax(-1) for d in range(draws)]
+    target = (sum(p) / draws).detach() ** (1 / sharpening)
+    target = torch.stack([row / row.sum() for row in target])
+    apart = [((p[d][i] - target[i]) ** 2).sum() for d in range(draws) for i in range(len(y))]
+    return entropy + weight * sum(apart) / len(apart)
+
+
+@pytest.mark.parametrize("own_rows", [False, True])
+@pytest.mark.parametrize("trials", [None, 1, 2])
+def test_by_a_plain_loop(trials, own_rows):
+    data, S = small(), trials or 1
+    model = PAN(6, 8, 2, trials=trials)
+    model.seed(list(range(S)))
+    model.train().key(torch.arange(S), 3)
+    mask = data.train_mask
+    if own_rows and trials:
+        mask = torch.stack([data.train_mask, data.val_mask], 1)[:, :S]
+    adj, weight, sharpening = Adjacency.of(data.edge_index), [0.7, 2.0][:S], [0.3, 0.9][:S]
+    sample = Inputs((data.x, adj), {}).with_part(part_of(data.y, mask))
+    found = Consistency(3, weight, sharpening)(model, sample)
+    scores = model.drawn((data.x, adj), {}, 3)
+    assert found.shape == (S,)
+    gradient = torch.autograd.grad(found.sum(), list(model.parameters()), retain_graph=True)
+    rows = [(mask if mask.dim() == 1 else mask[:, s]).nonzero().squeeze(1) for s in range(S)]
+    expected = [plain_loop(scores[:, s], data.y, rows[s], weight[s], sharpening[s]) for s in range(S)]
+    torch.testing.assert_close(found, torch.stack(expected))
+    by_hand = torch.autograd.grad(sum(expected), list(model.parameters()))
+    for a, b in zip(gradient, by_hand, strict=True):
+        torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-6)
+
+
+def test_one_draw_of_no_weight_is_the_plain_training():
+    for make in (lambda: PAN(6, 8, 2, trials=2), lambda: Stacked(Net, 6, 2, trials=2), Net):
+        plain = fit(make(), small(), seeds=[0, 1], **SETTINGS)
+        drawn = fit(make(), small(), seeds=[0, 1], regularizer=Consistency(1, 0.0), **SETTINGS)
+        torch.testing.assert_close(plain.history, drawn.history, equal_nan=True, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("make", [lambda S: PAN(6, 8, 2, trials=S, norm="batch").double(), lambda S: Net().double()])
+def test_a_trial_among_others_is_the_trial_alone(make):
+    weight, sharpening, data = [0.0, 1.0, 2.0], [0.5, 0.2, 1.0], small()
+    data.x = data.x.double()  # in which rounding does not grow into a difference that is seen
+    together = fit(make(3), data, seeds=[4, 5, 6], regularizer=Consistency(2, weight, sharpening), **SETTINGS)
+    for s in range(3):
+        one = Consistency(2, weight[s], sharpening[s])
+        alone = fit(make(None), data, seeds=[4 + s], regularizer=one, **SETTINGS)
+        last = len(alone.history["val_loss"])
+        for name, values in alone.history.items():
+            torch.testing.assert_close(values[:, 0], together.history[name][:last, s], rtol=1e-7, atol=1e-9)
+
+
+def test_any_function_is_a_regularizer():
+    def half(model, sample):
+        return 0.5 * losses(picked(sample.scores(model), sample.part))
+
+    plain = fit(PAN(6, 8, 2), small(), **SETTINGS).history["train_loss"]
+    found = fit(PAN(6, 8, 2), small(), regularizer=half, **SETTINGS).history["train_loss"]
+    torch.testing.assert_close(found[0], 0.5 * plain[0])
+
+
+def test_what_is_wrong():
+    with pytest.raises(ValueError, match="draws must be an integer of at least 1, got 0"):
+        Consistency(0)
+    with pytest.raises(ValueError, match="sharpening must be positive and finite, got 0"):
+        Consistency(sharpening=0)
+    with pytest.raises(ValueError, match="weight must be at least 0 and finite, got -1"):
+        Consistency(weight=-1)
+    with pytest.raises(ValueError, match="weight must be a number, or 2, one per trial, got 3 of them"):
+        fit(PAN(6, 8, 2, trials=2), small(), seeds=[0, 1], regularizer=Consistency(weight=[1, 2, 3]))
+    data = small()
+    data.y = data.x[:, :2]
+    with pytest.raises(ValueError, match="Consistency goes with classes, but y holds numbers"):
+        fit(PAN(6, 8, 2), data, regularizer=Consistency())
