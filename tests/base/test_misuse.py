@@ -211,7 +211,7 @@ TABLE = {
             "num_layers": COUNT,
             "method": METHOD,
             "weights": WEIGHTS,
-            "dropout": ["1", 1.0, -0.1, NAN, None, [0.5, 0.5], Odd()],
+            "dropout": SHARE,
             "out_channels": COUNT,
             "act": ["x", 3, [], torch.nn.ReLU, Odd()],
             "act_first": ["x", 1, None],

@@ -105,3 +105,15 @@ def test_settings_of_some_trials():
     assert trial_spec({"kind": "layers", "of": [law, None]}, [0, 2])["of"] == [{**law, "temperature": [1.0, 3.0]}, None]
     assert plain({"a": (1, 2), "b": torch.ones(2), "c": "x"}) == {"a": [1, 2], "b": [1.0, 1.0], "c": "x"}
     assert picked([0.5], 3) == [0.5]
+
+
+def test_draws_move_the_running_means_and_nothing_else():
+    words = {"weights": [0.1, 0.7, 1.0], "norm": "batch", "dropout": [0.1, 0.5]}
+    model = PAN(5, 4, 3, trials=2, residual={"kind": "input", "share": [0.1, 0.7]}, **words)
+    before = {name: buffer.clone() for name, buffer in model.named_buffers()}
+    model.key([5, 6], 1)
+    scores = model.drawn((X, EDGES), {}, 3)
+    assert scores.shape == (4, 2, 3, 3)
+    assert not torch.allclose(scores[:, :, 0], scores[:, :, 1])
+    moved = [name for name, buffer in model.named_buffers() if not torch.equal(buffer, before[name])]
+    assert moved == [f"norms.{i}.running_{what}" for i in range(2) for what in ("mean", "var")]

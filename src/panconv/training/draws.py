@@ -62,7 +62,8 @@ def at_once(model: Any, inputs: tuple[Any, ...], named: Mapping[str, Any], draws
         scores = functional_call(wide, state, inputs, dict(named))
     with torch.no_grad():
         for name, buffer in buffers.items():
-            buffer.copy_(mean_of_draws(state[name].unflatten(0, (model.trials, draws)), 1))
+            if "running_" in name:  # fixed path weights stay as they are to the last bit: a mean would round them
+                buffer.copy_(mean_of_draws(state[name].unflatten(0, (model.trials, draws)), 1))
     return scores.unflatten(1, (model.trials, draws))
 
 

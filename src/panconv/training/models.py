@@ -22,7 +22,7 @@ from panconv.nn.explainable import is_explained
 from panconv.nn.layers import Around
 from panconv.nn.layout import resolved
 from panconv.nn.refusals import check_rows, refuse_words
-from panconv.training import draws, saving
+from panconv.training import saving
 from panconv.training.side_by_side import SideBySide
 from panconv.training.state import check_lengths, check_state
 from panconv.weights import plain_spec
@@ -220,8 +220,6 @@ class PAN(SideBySide):
             graph = (prepared(edge_index, edge_weight, x.shape[0], self.reading),)
         graphs = checked_graphs(batch, batch_size, x.shape[0]) if self.supports_norm_batch else ()
         return x, Around(graph, graphs)
-
-    drawn = draws.at_once
 
     # ------------------------------------------------------------------ files
 

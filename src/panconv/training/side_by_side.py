@@ -13,6 +13,7 @@ from panconv.base.checks import as_integer, checked_count, checked_seeds, checke
 from panconv.nn.between import surroundings
 from panconv.nn.layers import Layers
 from panconv.nn.layout import from_input
+from panconv.training import draws
 from panconv.training.by_trial import of_layers, of_trials
 
 Model = TypeVar("Model", bound="SideBySide")
@@ -98,6 +99,8 @@ class SideBySide(Layers):
         """A model of S·k trials, trial s at places s·k … s·k + k − 1; of k trials where this one was made for one."""
         checked_count(k, "k")
         return self._of([s for s in range(self.trials or 1) for _ in range(k)])
+
+    drawn = draws.at_once
 
     def _of(self: Model, rows: int | list[int]) -> Model:
         stacked = self.trials is not None
