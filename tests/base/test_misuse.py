@@ -50,7 +50,7 @@ from panconv.paper.zoo import trainer
 from panconv.spectral import HighTemperature, Laplacian, basis, density, perron, ritz
 from panconv.tasks import auc, communities, link_scores, modularity, nmi, split_links
 from panconv.testing import assert_operator
-from panconv.training.search import grid_points, power_law_points
+from panconv.training.grid import grid_points, power_law_points
 from panconv.walkers import RandomWalk, SecondOrderWalk
 
 PACKAGE = str(Path(panconv.__file__).parent)

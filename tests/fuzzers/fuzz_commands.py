@@ -31,7 +31,7 @@ from typer.models import OptionInfo
 import panconv.data
 import panconv.paper.studies.operators
 import panconv.paper.zoo.runner
-import panconv.training.search
+import panconv.training.pans
 from panconv.cli import app
 from panconv.records.record import Results
 
@@ -135,10 +135,10 @@ def stand_in():
     def load(source, **options):
         return small_graph(**options) if str(source) in panconv.data.DATASETS else real(source, **options)
 
-    places = (panconv.data, panconv.training.search, panconv.paper.zoo.runner, panconv.paper.studies.operators)
+    places = (panconv.data, panconv.training.pans, panconv.paper.zoo.runner, panconv.paper.studies.operators)
     patches = [mock.patch.object(place, "load", load) for place in places]
     for cached in (
-        panconv.training.search._loaded,
+        panconv.training.pans.loaded,
         panconv.paper.zoo.runner._loaded,
         panconv.paper.zoo.runner._transformed,
     ):

@@ -1,0 +1,102 @@
+import itertools
+
+import pytest
+import torch
+
+from panconv import PAN, fit, load
+from panconv.paper.settings import settings
+from panconv.records.record import Results, pan_task
+from panconv.training import pans, runner
+from panconv.training.grid import power_law_points
+from panconv.training.pans import Pans, batch_size
+from panconv.training.recipe import Recipe
+from panconv.training.runner import batched
+
+QUICK = {**settings("cora", 5).plain(), "epochs": 4}
+
+
+def train(tasks, results=None, **options):
+    return runner.run(tasks, results, trainer=Pans(), **options)
+
+
+def jobs(points, trials=2):
+    return [pan_task("cora", 5, w, 2, QUICK, seed) for w in points for seed in range(trials)]
+
+
+def test_points_side_by_side_are_the_trainings_alone():
+    """Fixed weights, weights per layer, and power laws, in one batch each, against fits of one model."""
+    points = [[0.0, 1.0, 1.0], [1.0, 0.5, 2.0], {"kind": "layers", "of": [[0.0, 1.0, 0.0], [1.0, 1.0, 1.0]]}]
+    points += power_law_points([0.5], [1.5])
+    todo = jobs(points)
+    assert len(batched(todo, Pans())) == 1
+    data = load("cora", sparse=True)
+    options = {key: QUICK[key] for key in ("lr", "weight_decay", "epochs", "patience")}
+    for job, run in zip(todo, train(todo), strict=True):
+        assert run.key() == job.key()
+        alone = fit(PAN(1433, 16, 7, weights=job.weights), data, seeds=[job.seed], **options)
+        assert run.loss_curve == pytest.approx(alone.history["val_loss"][:, 0].tolist(), abs=2e-5)
+        assert run.test_accuracy == pytest.approx(alone.test_accuracy[0], abs=1.1e-3)
+        assert run.best_epoch == alone.best_epoch[0]
+
+
+def test_batches_split_by_memory_and_by_what_differs(monkeypatch):
+    points = [[0.0, 1.0, 1.0], [1.0, 1.0, 1.0]]
+    whole = train(jobs(points))
+    monkeypatch.setattr(pans, "_BATCH_BYTES", 3 * 4_500_000)
+    assert 1 <= batch_size(load("cora", sparse=True), Recipe.of(jobs(points)[0])) < 4
+    assert len(batched(jobs(points), Pans())) > 1
+    for a, b in zip(whole, train(jobs(points)), strict=True):
+        assert a.loss_curve == pytest.approx(b.loss_curve, abs=2e-5)
+    other = pan_task("cora", 5, "free", 2, QUICK, 0)
+    assert len(batched([*jobs(points[:1], 1), other, pan_task("cora", 4, "free", 2, QUICK, 0)], Pans())) == 3
+
+
+def test_nothing_is_trained_twice(tmp_path, monkeypatch):
+    results, trained = Results(tmp_path), []
+    trained_batch = pans.train_batch
+    monkeypatch.setattr(pans, "train_batch", lambda batch, **k: trained.extend(batch) or trained_batch(batch, **k))
+    first = train(jobs([[0.0, 1.0, 1.0]]), results)
+    assert len(trained) == 2
+    steps = []
+    again = train(jobs([[0.0, 1.0, 1.0], [1.0, 1.0, 1.0]]), results, callback=steps.append)
+    assert len(trained) == 4
+    assert again[:2] == first
+    assert steps[0].progress is None
+    assert steps[0].done == 0
+    assert steps[-1].progress.epoch == 4
+    assert steps[-1].done == 1
+
+
+def test_every_number_of_a_run_is_there():
+    (run,) = train([pan_task("cora", 2, "boltzmann", 2, {**QUICK, "weight_decay": 5e-4}, 7)], command="panconv x")
+    assert len(run.loss_curve) == len(run.accuracy_curve) == 4
+    assert 1 <= run.best_epoch <= 4
+    at = run.best_epoch - 1
+    assert (run.val_loss, run.val_accuracy) == (run.loss_curve[at], run.accuracy_curve[at])
+    assert [sum(layer) for layer in run.path_weights] == pytest.approx([1, 1], abs=1e-3)
+    assert run.versions["torch"] == torch.__version__ or run.versions["torch"] in torch.__version__
+    assert run.command == "panconv x"
+    assert len(list(itertools.chain(*run.path_weights))) == 6
+
+
+def test_a_trained_temperature_is_kept_by_layer():
+    law = {"kind": "power-law", "alpha": 1.0, "temperature": 0.3, "trained": True}
+    mixed = {"kind": "layers", "of": [law, [0.0, 1.0, 1.0]]}
+    options = {key: QUICK[key] for key in ("lr", "weight_decay", "epochs", "patience")}
+    for trials in (1, 2):
+        for run in train(jobs([law], trials)):
+            alone = fit(PAN(1433, 16, 7, weights=law), load("cora", sparse=True), seeds=[run.seed], **options)
+            T = [conv.weights.temperature.item() for conv in alone.model.layers()]
+            assert run.temperatures == pytest.approx(T, rel=1e-4)
+            assert all(0 < abs(each - 0.3) < 0.1 for each in T)  # it moved
+    runs = train(jobs([mixed, "boltzmann", {**law, "trained": False}, [0.0, 1.0, 1.0]], 1))
+    assert [[T is not None for T in run.temperatures] for run in runs] == [[True, False], [], [], []]
+
+
+def test_a_temperature_that_is_not_finite_is_null():
+    model = PAN(3, 2, 2, weights="power-law", trials=4)
+    with torch.no_grad():
+        for conv in model.layers():
+            conv.weights.log_temperature.copy_(torch.tensor([0.0, 1000.0, 300.0, torch.nan]))
+    found = [pans._temperatures(model, s) for s in range(4)]
+    assert found == [[1.0, 1.0], [None, None], [None, None], [None, None]]
