@@ -44,7 +44,7 @@ def test_what_cannot_differ_side_by_side_is_drawn_once_per_group():
     assert [len({each["L"] for each in found[i : i + 8]}) for i in (0, 8, 16)] == [1, 1, 1]
     assert len({each["L"] for each in found}) == 3
     assert len({each["lr"] for each in found}) > 20
-    assert len({each["L"] for each in space.settings(range(24), 0, VECTORS, group=1)}) == 24
+    assert len({each["L"] for each in space.settings(range(24), 0, ())}) == 24
 
 
 def test_points_come_first_and_are_like_any_other():

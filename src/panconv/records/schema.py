@@ -153,7 +153,7 @@ _UNSAID: dict[str, Rule] = {  # settings that may be there; `record.UNSAID` has 
     # of the training
     "draws": _COUNT,
     "consistency": _AT_LEAST_0,
-    "sharpening": Rule(lambda value: is_number(value) and 0 < value <= 1, "above 0 and at most 1"),
+    "sharpening": _POSITIVE,
     "decay_others": _AT_LEAST_0,
     "metric": _one_of("accuracy", "auc", "macro_f1"),
     "halving": Rule(or_null(list_of(lambda value: is_whole(value, 1))), "a list of epochs, or null"),

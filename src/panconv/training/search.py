@@ -145,7 +145,7 @@ class _Stages:
         start, vectors = 0, self.trainer.vectors(self.model)
         while start < limit:
             end = limit if budget is None else min(limit, start + GROUP + (0 if start else len(space.points)))
-            drawn = space.settings(range(start, end), self.seed, vectors, GROUP if vectors else 1)
+            drawn = space.settings(range(start, end), self.seed, vectors)
             asked = [self.trainer.spelt(each) for each in drawn]
             asked = [(operator, {**how, **_halved(how, rungs if vectors else ())}) for operator, how in asked]
             new = self._run(asked, TRYING, seeds, tested=False)

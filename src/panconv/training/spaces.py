@@ -74,24 +74,25 @@ class Space:
         points = tuple({**point, **changes} for point in self.points)
         return replace(self, values={**self.values, **changes}, points=points)
 
-    def settings(self, places: range, seed: int, vectors: Collection[str], group: int = GROUP) -> list[dict[str, Any]]:
+    def settings(self, places: range, seed: int, vectors: Collection[str]) -> list[dict[str, Any]]:
         """The settings at some places of an endless list: the points, then what is drawn.
 
         Args:
             places: from 0.
             seed: of the list.
-            vectors: names that may differ side by side. All others are drawn once per `group` settings.
+            vectors: names that may differ side by side. All others are drawn once for a group of settings; where there
+                are no such names, all are drawn anew for each.
         """
         given = len(self.points)
-        return [self.points[i] if i < given else self._drawn(i - given, seed, vectors, group) for i in places]
+        return [self.points[i] if i < given else self._drawn(i - given, seed, vectors) for i in places]
 
-    def _drawn(self, place: int, seed: int, vectors: Collection[str], group: int) -> dict[str, Any]:
+    def _drawn(self, place: int, seed: int, vectors: Collection[str]) -> dict[str, Any]:
         found: dict[str, Any] = {}
         for name, values in self.values.items():
             names = name if isinstance(name, tuple) else (name,)
-            own = all(each in vectors for each in names)
+            own = not vectors or all(each in vectors for each in names)
             # A stream per name: a name that is added changes none of the others. Texts seed alike everywhere.
-            random = Random(f"{seed} {' '.join(names)} {place if own else f'group {place // group}'}")
+            random = Random(f"{seed} {' '.join(names)} {place if own else f'group {place // GROUP}'}")
             value = drawn(values, random)
             found |= dict(zip(names, value if isinstance(name, tuple) else (value,), strict=True))
         return found

@@ -16,10 +16,13 @@ from torch_geometric.data import Data
 
 from panconv.data import load
 from panconv.data.splits import random_split, with_random_splits, with_split
+from panconv.data.splits import without_test as hidden
 from panconv.paper.zoo.menu import SWITCHES
+from panconv.paper.zoo.method import BY_TRIAL
 from panconv.paper.zoo.registry import METHODS, trainer
 from panconv.paper.zoo.settings import merged
 from panconv.records.record import Record, Task, check_task
+from panconv.training.halving import cutting
 from panconv.training.metrics import agreement
 from panconv.training.runner import Tell, versions
 from panconv.transforms import METTransform
@@ -34,7 +37,7 @@ class Baselines:
         """Refuses what would have no readable record, or a setting that the method lacks."""
         check_task(task)
         if task.model in METHODS:
-            known = METHODS[task.model].settings
+            known = {**METHODS[task.model].known, "halving": task.settings.get("halving")}  # which `check_task` knows
             merged(known, {name: value for name, value in task.settings.items() if known.get(name, ...) != value})
 
     def beside(self, task: Task) -> str:
@@ -44,6 +47,14 @@ class Baselines:
         if torch.device(device).type != "cpu":
             return 2**31
         return max(1, _BATCH_BYTES // (16 * _loaded(task.dataset).x.numel()))
+
+    def vectors(self, model: str) -> frozenset[str]:
+        """What a search may draw anew for each setting that trains beside others."""
+        return frozenset(BY_TRIAL if METHODS[model].by_fit else ())
+
+    def spelt(self, drawn: dict[str, Any]) -> tuple[None, dict[str, Any]]:
+        """What a search has drawn, as the operator, which is the method's own, and the settings of a task."""
+        return None, drawn
 
     def train(self, tasks: list[Task], device: str, command: str, tell: Tell) -> list[Record]:
         began, one, seeds = time.perf_counter(), tasks[0], [task.seed for task in tasks]
@@ -73,6 +84,7 @@ class Baselines:
         one, seeds = tasks[0], [task.seed for task in tasks]
         train = trainer(one.model)
         how = one.settings | {name: value for name, value in (one.operator or {}).items() if name in SWITCHES}
+        how |= cutting(tasks)
         if one.split == "public":
             return train(hidden(data), how, seeds, device=device, tell=tell)
         if not METHODS[one.model].one_split:
@@ -86,14 +98,6 @@ class Baselines:
 
 
 # ---------------------------------------------------------------------- graphs
-
-
-def hidden(data: Data) -> Data:
-    """The graph without the labels of nodes that are not for training or validation: they are −1."""
-    shown = copy.copy(data)
-    shown.y = data.y.where(data.train_mask | data.val_mask, -1)
-    del shown.test_mask
-    return shown
 
 
 def on_operator(dataset: str, operator: dict[str, Any] | None) -> Data:

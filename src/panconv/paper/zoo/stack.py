@@ -125,7 +125,7 @@ def _fit(make: Make, data: Data, how: How, seeds: Seeds, device: str, tell: Tell
     shown.test_mask = None
     inputs, classes = data.x.size(1), int(data.y.max()) + 1
     model = Stacked(lambda: make(inputs, classes), inputs, classes, trials=len(seeds), decay=how["decay"])
-    options = {name: how[name] for name in ("lr", "weight_decay", "epochs", "patience", "keep") if name in how}
+    options = {name: how[name] for name in ("lr", "weight_decay", "epochs", "patience", "keep", "cut") if name in how}
     options["callback"] = lambda progress: tell(progress.epoch / progress.epochs)
     return fit(model, shown, seeds=seeds, device=device, **options)
 
