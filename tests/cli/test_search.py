@@ -42,7 +42,7 @@ def test_a_search_of_pan(tiny, tmp_path):
     line = ["search", "cora", "--space=tiny", *SHORT, f"--out={tmp_path / 'r'}", f"--json={tmp_path / 'x.json'}"]
     done = call(*line, cwd=tmp_path)
     assert done.code == 0, done.stderr
-    assert "Cora, PAN: the best 2, 2 trainings each" in done.stdout
+    assert "Cora, PAN: the best by validation" in done.stdout
     assert "on 3 fresh seeds" in done.stdout
     assert "Choice: method 5, L 1, weights" in done.stdout
     assert "hidden" not in done.stdout.split("Choice")[0]  # which all share
@@ -63,7 +63,7 @@ def test_a_search_of_pan(tiny, tmp_path):
 def test_a_search_of_a_baseline(tiny, tmp_path):
     done = call("search", "cora", "--model=GCN", "--epochs=3", *SHORT, f"--out={tmp_path}", cwd=tmp_path)
     assert done.code == 0, done.stderr
-    assert "Cora, GCN: the best 2" in done.stdout
+    assert "Cora, GCN: the best" in done.stdout
     records = Results(tmp_path).read()
     assert {each.model for each in records} == {"gcn"}
     assert {each.settings["epochs"] for each in records} == {3}

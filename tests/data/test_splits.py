@@ -1,7 +1,7 @@
 import torch
 
 from panconv import load
-from panconv.data.splits import random_split
+from panconv.data.splits import random_split, with_random_splits, without_test
 
 
 def test_a_random_split_is_like_the_public_one():
@@ -26,3 +26,15 @@ def test_validation_and_test_nodes_are_from_anywhere_and_others_for_each_seed():
         assert (by_place - 0.1).abs().max() < 0.02  # as many from each tenth of the nodes
         common = int((masks[0] & masks[1]).sum())
         assert abs(common - size**2 / (N - 80)) < 5 * (size**2 / N) ** 0.5  # no more than by chance
+
+
+def test_without_test_there_are_no_labels_but_those_that_may_be_seen():
+    data = load("cora")
+    shown = without_test(data)
+    assert (shown.y >= 0).equal(data.train_mask | data.val_mask)
+    assert "test_mask" not in shown
+    assert "test_mask" in data  # ours is as it was
+    split = with_random_splits(data, [0, 1])
+    seen = (split.train_mask | split.val_mask).any(1)
+    assert (without_test(split).y >= 0).equal(seen)
+    assert "test_mask" not in without_test(shown)

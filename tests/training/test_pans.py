@@ -9,7 +9,7 @@ from panconv.records.record import Results, pan_task
 from panconv.training import pans, runner
 from panconv.training.grid import power_law_points
 from panconv.training.pans import Pans, batch_size
-from panconv.training.recipe import Recipe
+from panconv.training.recipe import VECTORS, Recipe
 from panconv.training.runner import batched
 
 QUICK = {**settings("cora", 5).plain(), "epochs": 4}
@@ -100,3 +100,42 @@ def test_a_temperature_that_is_not_finite_is_null():
             conv.weights.log_temperature.copy_(torch.tensor([0.0, 1000.0, 300.0, torch.nan]))
     found = [pans._temperatures(model, s) for s in range(4)]
     assert found == [[1.0, 1.0], [None, None], [None, None], [None, None]]
+
+
+def test_what_may_differ_side_by_side_and_what_may_not():
+    def beside(weights=(0.0, 1.0, 1.0), **changes):
+        return Pans().beside(pan_task("cora", 5, weights if isinstance(weights, str) else list(weights), 2, changes, 0))
+
+    base = beside(**QUICK)
+    for name in VECTORS:
+        assert beside(**{**QUICK, name: 0.123}) == base
+    assert beside((1.0, 1.0, 1.0), **QUICK) == base
+    for name, value in {"hidden": 8, "epochs": 9, "draws": 4, "propagate": True, "halving": [2]}.items():
+        assert beside(**{**QUICK, name: value}) != base
+    assert beside("free", **QUICK) != base
+
+
+def test_draws_propagated_features_and_depth_take_memory(monkeypatch):
+    data = load("cora", sparse=True)
+    monkeypatch.setattr(pans, "_BATCH_BYTES", 2**36)
+
+    def bytes_of_one(L=2, **changes):
+        return 2**36 / batch_size(data, Recipe({"method": 5, "L": L, "weights": "free"}, {**QUICK, **changes}))
+
+    plain = bytes_of_one()
+    assert bytes_of_one(draws=4) == pytest.approx(4 * plain, rel=0.01)
+    dense = 5 * 4 * 2708 * 1433  # five float32 of the features' shape
+    assert dense < bytes_of_one(propagate=True) < 1.1 * dense
+    assert bytes_of_one(propagate=True, draws=4) == pytest.approx(4 * bytes_of_one(propagate=True), rel=0.01)
+    layers = [bytes_of_one(layers=n) for n in (2, 8, 64)]
+    assert layers[2] - layers[1] == pytest.approx(56 / 6 * (layers[1] - layers[0]), rel=0.02)
+    assert bytes_of_one(concat=True, hidden=64) - bytes_of_one(hidden=64) == pytest.approx(
+        2 * (bytes_of_one(hidden=64) - bytes_of_one(hidden=1)), rel=0.05
+    )
+
+
+def test_on_a_gpu_half_of_the_memory_is_used(monkeypatch):
+    data, recipe = load("cora", sparse=True), Recipe({"method": 5, "L": 2, "weights": "free"}, QUICK)
+    monkeypatch.setattr(pans, "_BATCH_BYTES", 2**34)
+    monkeypatch.setattr(pans, "free_bytes", lambda place: 2**35)
+    assert batch_size(data, recipe, "cuda") == batch_size(data, recipe, "cpu") > 100

@@ -106,13 +106,10 @@ def _show(found: Found, heading: str) -> None:
     """The finalists, the choice among them, and what it is worth."""
     points = found.ranking
     differing = [name for name in _flat(points[0]) if len({str(_flat(point).get(name)) for point in points}) > 1]
-    count = points[0].trials
-    rows = screen.table(
-        ("val. (%)", "settings"), f"{heading}: the best {len(points)}, {count} trainings each", texts=("settings",)
-    )
+    rows = screen.table(("val. (%)", "trials", "settings"), texts=("settings",))
     for point in points:
-        rows.add_row(_validation(point), _words(point, differing) or "as all")
-    screen.out.print(rows)
+        rows.add_row(_validation(point), f"{point.trials}", _words(point, differing))
+    screen.out.print(screen.bold(heading, ": the best by validation, and where they differ"), rows)
     screen.out.print(screen.bold("Choice: ", _words(found.choice, _flat(found.choice))))
     if found.fresh:
         figures = [100 * (record.test_accuracy or 0.0) for record in found.fresh]

@@ -101,6 +101,26 @@ def test_a_real_training_is_the_same_alone_and_among_others():
     assert [step.done for step in told] == [0, 0.25, 0.5, 0.75, 1]
 
 
+def test_settings_that_are_halved_are_told_apart(monkeypatch):
+    """What `fit` is to be given: side by side they may differ, and the trials of a setting go together."""
+    seen = []
+
+    def train(data, how, seeds, device, tell):
+        seen.append(how)
+        return torch.zeros(len(seeds), data.num_nodes, dtype=torch.long)
+
+    how = {**TASK.settings, "halving": [1, 2]}
+    two = [task for lr in (0.01, 0.1) for task in tasks(0, 1, settings={**how, "lr": lr}, tested=False)]
+    monkeypatch.setattr(runner, "trainer", lambda name: train)
+    runner.Baselines().train(two, "cpu", "", lambda *_: None)
+    assert seen[0]["cut"].settings.tolist() == [0, 0, 1, 1]
+    assert seen[0]["cut"].rungs == [1, 2]
+    runner.Baselines().train(tasks(0, 1), "cpu", "", lambda *_: None)
+    assert "cut" not in seen[1]
+    for task in two:
+        runner.Baselines().check(task)
+
+
 def test_on_m_and_on_a_walk():
     seen = []
 
@@ -127,7 +147,7 @@ def test_splits_side_by_side_and_one_after_another():
         return y.expand(len(seeds), -1)
 
     records = run(tasks(0, 1, 2, split="random"), train=train)
-    assert seen == [((2708, 3), [0, 1, 2], 0)]  # the test node of one is a training node of another
+    assert seen == [((2708, 3), [0, 1, 2], -1)]  # hidden are nodes that none of them may look at
     assert [record.test_accuracy for record in records] == [1, 1, 1]
     seen.clear()
     run(tasks(0, 1, split="random", model="lp", settings=METHODS["lp"].settings), train=train)

@@ -88,7 +88,7 @@ class Baselines:
         if one.split == "public":
             return train(hidden(data), how, seeds, device=device, tell=tell)
         if not METHODS[one.model].one_split:
-            return train(data, how, seeds, device=device, tell=tell)
+            return train(hidden(data), how, seeds, device=device, tell=tell)
         one_by_one = []
         for s, seed in enumerate(seeds):
             shown = hidden(with_split(data, *random_split(data.y, seed)))
