@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 PAN = "pan"
-SPLITS = ("public", "random")  # the second: a split of its own for each seed
+SPLITS = ("public", "random", "given")  # a split of its own for each seed; the graph's own, number seed mod their count
 LARGEST = 1e100  # of a number: means and deviations of such numbers cannot overflow
 DEEPEST = 8  # lists and objects within one another
 _MOST_EPOCHS = 1_000_000  # whose curves still fit into a line
@@ -116,7 +116,10 @@ _SETTINGS: dict[str, Rule] = {
     "patience": _COUNT,
 }
 _UNSAID: dict[str, Rule] = {  # settings that may be there
-    "keep": Rule(lambda value: value in ("loss", "accuracy", "both", "last"), "loss, accuracy, both or last"),
+    "keep": Rule(
+        lambda value: value in ("loss", "accuracy", "metric", "both", "last"), "loss, accuracy, metric, both or last"
+    ),
+    "metric": Rule(lambda value: value in ("accuracy", "auc"), "accuracy or auc"),
     "decay": Rule(lambda value: value in ("first", "all"), "first or all"),
     "rows": Rule(lambda value: isinstance(value, bool), "true or false"),
 }
