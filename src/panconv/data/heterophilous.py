@@ -109,12 +109,10 @@ def _array(name: str, content: bytes) -> np.ndarray:
 
 def _check_together(arrays: dict[str, np.ndarray]) -> None:
     """Refuses arrays whose sizes differ, and values that stand for nothing."""
-    x, y, edges, (train, val, test) = *(arrays[name] for name in tuple(_ARRAYS)[:3]), (arrays[m] for m in _MASKS)
+    x, y, edges = (arrays[name] for name in ("node_features", "node_labels", "edges"))
     N = len(x)
     if not x.size or len(y) != N or edges.shape[1] != 2:
         raise ValueError(f"features {x.shape}, labels {y.shape} and edges {edges.shape} do not belong together")
-    if not len(train) or any(mask.shape != (len(train), N) for mask in (train, val, test)):
-        raise ValueError(f"the masks {train.shape}, {val.shape} and {test.shape} must be alike, a column for each node")
     with np.errstate(over="ignore"):
         if not np.isfinite(x.astype(np.float32)).all():
             raise ValueError("node_features are NaN, infinite or beyond float32 somewhere")
@@ -122,6 +120,13 @@ def _check_together(arrays: dict[str, np.ndarray]) -> None:
         if values.size and (values.min() < 0 or values.max() >= N):  # a class for each node is more than enough
             wrong = values.min() if values.min() < 0 else values.max()
             raise ValueError(f"{name} has {wrong}, which is none of 0 … {N - 1}")
+    train, val, test = (arrays[name] for name in _MASKS)
+    _check_splits(train, val, test, N)
+
+
+def _check_splits(train: np.ndarray, val: np.ndarray, test: np.ndarray, N: int) -> None:
+    if not len(train) or any(mask.shape != (len(train), N) for mask in (train, val, test)):
+        raise ValueError(f"the masks {train.shape}, {val.shape} and {test.shape} must be alike, a column for each node")
     if not all(mask.any(1).all() for mask in (train, val, test)):
         raise ValueError("a split has no node to train on, to choose by or to test on")
     if ((train & val) | (train & test) | (val & test)).any():

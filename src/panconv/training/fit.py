@@ -177,7 +177,10 @@ def adam(
     decayed = model.decayed()
     those = set(map(id, decayed))
     others = [p for p in model.parameters() if id(p) not in those]
-    groups: list[dict[str, Any]] = [{"params": decayed, "weight_decay": weight_decay}, {"params": others, "weight_decay": decay_others}]
+    groups: list[dict[str, Any]] = [
+        {"params": decayed, "weight_decay": weight_decay},
+        {"params": others, "weight_decay": decay_others},
+    ]
     groups = [group for group in groups if group["params"]]
     return torch.optim.Adam(groups, lr=lr, fused=True, capturable=device.type == "cuda")
 

@@ -24,7 +24,7 @@ from panconv.base.checks import (
     shown,
 )
 from panconv.data import load
-from panconv.data.splits import with_random_splits
+from panconv.data.splits import with_splits
 from panconv.graph import Adjacency
 from panconv.met.methods import checked_method
 from panconv.records.ranking import Point, ranked
@@ -85,7 +85,7 @@ def train_batch(
     check_task(one)
     rows = how.get("rows", UNSAID["rows"])
     met, data = one.operator or {}, _loaded(one.dataset, rows) if data is None else data
-    data = with_random_splits(data, seeds) if one.split == "random" else data
+    data = with_splits(data, one.split, seeds)
     model = PAN(
         data.x.size(1),
         how["hidden"],
@@ -98,7 +98,7 @@ def train_batch(
         trials=len(tasks),
     )
     model.decay = how.get("decay", UNSAID["decay"])
-    options = {key: how[key] for key in ("lr", "weight_decay", "epochs", "patience", "keep") if key in how}
+    options = {key: how[key] for key in ("lr", "weight_decay", "epochs", "patience", "keep", "metric") if key in how}
     told = None if tell is None else lambda progress: tell(progress.epoch / progress.epochs, progress)
     result = fit(model, data, seeds=seeds, device=device, callback=told, **options)
     adj = Adjacency.of(data.edge_index, num_nodes=data.num_nodes)
@@ -109,12 +109,12 @@ def train_batch(
 
 def _record(task: Task, s: int, result: FitResult[PAN], learned: list[Tensor], device: str, command: str) -> Record:
     """Trial s of what was trained side by side."""
-    loss, accuracy = (_curve(result.history[name], s, result) for name in ("val_loss", "val_accuracy"))
+    loss, accuracy = (_curve(result.history[name], s, result) for name in ("val_loss", f"val_{result.metric}"))
     drawn = task.tested  # the many that only choose leave no curves behind
     best = result.best_epoch[s]
     return Record(
         **vars(task),
-        test_accuracy=result.test_accuracy[s] if task.tested else None,
+        test_accuracy=result.test_metric[s] if task.tested else None,
         val_accuracy=accuracy[best - 1] if best else 0.0,
         seconds=round(result.seconds / len(result.best_epoch), 3),
         device=device,
