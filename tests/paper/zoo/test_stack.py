@@ -107,3 +107,27 @@ def test_without_edges_the_nodes_with_a_label_are_enough():
     close(alone, stack.fitted(Blind, data, how, [3, 4]))
     data.y = torch.where(data.test_mask, 1 - truth, truth)
     assert torch.equal(alone, stack.fitted_alone(Blind, data.x, data, how, [3, 4]))
+
+
+def test_numbers_by_trial_reach_fit_and_the_dropouts_as_they_are(monkeypatch):
+    """Which of them each trial gets is theirs to say."""
+    data, _ = small()
+    seen, own = {}, {"lr": [0.1, 0.2], "weight_decay": [0.0, 0.5], "decay_others": [0.3, 0.0], "metric": "auc"}
+
+    class Seen(Exception):
+        pass
+
+    def watched(model, data, **options):
+        seen.update(options)
+        raise Seen
+
+    def dropout(p):
+        seen["dropout"] = p
+        return nn.Identity()
+
+    monkeypatch.setattr(stack, "fit", watched)
+    monkeypatch.setattr(stack, "Dropout", dropout)
+    with pytest.raises(Seen):
+        gcn.train(data, settings("gcn", **own, dropout=[0.1, 0.6]), [0, 1])
+    assert {name: seen[name] for name in own} == own
+    assert seen["dropout"] == [0.1, 0.6]
