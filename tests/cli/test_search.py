@@ -60,6 +60,7 @@ def test_a_search_of_pan(tiny, tmp_path):
     assert len(Results(tmp_path / "r").read()) == 9
 
 
+@needs_cut
 def test_a_search_of_a_baseline(tiny, tmp_path):
     done = call("search", "cora", "--model=GCN", "--epochs=3", *SHORT, f"--out={tmp_path}", cwd=tmp_path)
     assert done.code == 0, done.stderr

@@ -2,13 +2,15 @@ import itertools
 
 import pytest
 import torch
+from sklearn.metrics import roc_auc_score
+from torch_geometric.data import Data
 
-from panconv import PAN, fit, load
+from panconv import PAN, Adjacency, fit, load
 from panconv.paper.settings import settings
-from panconv.records.record import Results, pan_task
+from panconv.records.record import SETTINGS, Results, pan_task
 from panconv.training import pans, runner
 from panconv.training.grid import power_law_points
-from panconv.training.pans import Pans, batch_size
+from panconv.training.pans import Pans, batch_size, train_batch
 from panconv.training.recipe import VECTORS, Recipe
 from panconv.training.runner import batched
 
@@ -139,3 +141,22 @@ def test_on_a_gpu_half_of_the_memory_is_used(monkeypatch):
     monkeypatch.setattr(pans, "_BATCH_BYTES", 2**34)
     monkeypatch.setattr(pans, "free_bytes", lambda place: 2**35)
     assert batch_size(data, recipe, "cuda") == batch_size(data, recipe, "cpu") > 100
+
+
+def test_pans_on_the_splits_of_the_graph_are_measured_by_the_metric_named():
+    generator = torch.Generator().manual_seed(0)
+    y, x = torch.arange(60) % 2, torch.rand(60, 4, generator=generator)
+    parts = torch.randint(3, (60, 3), generator=generator)
+    x[:, 0] += 0.3 * y
+    masks = {f"{name}_mask": parts == i for i, name in enumerate(("train", "val", "test"))}
+    data = Data(x=x, edge_index=torch.randint(60, (2, 90), generator=generator), y=y, **masks)
+    how = {**SETTINGS, "epochs": 3, "metric": "auc"}
+    tasks = [pan_task("own", 5, [0, 1, 1], 2, how, seed, split="given") for seed in (1, 5)]
+    records, result = train_batch(tasks, data=data)
+    with torch.no_grad():
+        scores = result.model(data.x, Adjacency.of(data.edge_index, num_nodes=60))
+    for s, (record, split) in enumerate(zip(records, (1, 2), strict=True)):
+        test = parts[:, split] == 2
+        margin = scores[test, s, 1] - scores[test, s, 0]
+        assert record.test_accuracy == pytest.approx(roc_auc_score(y[test], margin), abs=1e-5)
+        assert record.accuracy_curve[record.best_epoch - 1] == pytest.approx(record.val_accuracy)

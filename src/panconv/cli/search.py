@@ -39,7 +39,10 @@ def search(
     reruns: Annotated[int, typer.Option(help="Trainings of each finalist, with other seeds.")] = 10,
     trials: Annotated[int, typer.Option(help="Trainings of the choice, with fresh seeds, which are tested.")] = 10,
     seed: Annotated[int, typer.Option(help="What is drawn, and all trainings, follow from it.")] = 0,
-    metric: Annotated[str | None, typer.Option(metavar="accuracy|auc", help="What is measured.")] = None,
+    metric: Annotated[
+        str | None,
+        typer.Option(metavar="accuracy|auc", help="What is measured; left out, what suits the graph."),
+    ] = None,
     epochs: Annotated[int | None, typer.Option(help="At most so many epochs, in place of the space's.")] = None,
     device: Device = "cpu",
     results: Out = RESULTS,
@@ -52,6 +55,7 @@ def search(
 
     Example: panconv search cora --budget 10m --device cuda
     """
+    from panconv.data.heterophilous import METRIC_OF
     from panconv.training.search import search as searched
 
     checks.work(trials, device, None, json_file)
@@ -61,7 +65,7 @@ def search(
         checks.count(tried, "--settings", most=10_000)
     seconds = None if budget is None else _seconds(budget)
     name = checks.readable([graph])[0]
-    known, trainer, drawn = _trained(model, space, name, metric=metric, epochs=epochs)
+    known, trainer, drawn = _trained(model, space, name, metric=metric or METRIC_OF.get(name), epochs=epochs)
     store, _ = checks.open_results(results)
     planned = (tried or (8 if budget else 32)) * seeds + finalists * reruns + trials
     counts = {"seeds": seeds, "finalists": finalists, "reruns": reruns, "fresh": trials}

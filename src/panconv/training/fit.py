@@ -84,6 +84,7 @@ def fit(
     seeds: Sequence[int] = (0,),
     lr: float = 0.01,
     weight_decay: float = 5e-4,
+    decay_others: float = 0.0,
     epochs: int = 200,
     patience: int = 50,
     keep: str = "loss",
@@ -143,7 +144,7 @@ def fit(
     else:
         task = loader_task(loaders, read, ready.out_channels)
     ready.seed(seeds)
-    optimizer = adam(ready, lr, weight_decay, device)
+    optimizer = adam(ready, lr, weight_decay, device, decay_others)
     epoch = Epoch(ready, optimizer, task.train, task.val, seeds, limits)
     try:
         run_epochs(epoch, epochs, device, callback, replayed=native and task.is_one)
@@ -169,12 +170,17 @@ def fit(
     )
 
 
-def adam(model: Any, lr: float, weight_decay: float, device: torch.device) -> torch.optim.Optimizer:
+def adam(
+    model: Any, lr: float, weight_decay: float, device: torch.device, decay_others: float = 0.0
+) -> torch.optim.Optimizer:
     """Adam in one kernel, with weight decay on what the model says."""
     decayed = model.decayed()
     those = set(map(id, decayed))
     others = [p for p in model.parameters() if id(p) not in those]
-    groups: list[dict[str, Any]] = [{"params": decayed, "weight_decay": weight_decay}, {"params": others}]
+    groups: list[dict[str, Any]] = [
+        {"params": decayed, "weight_decay": weight_decay},
+        {"params": others, "weight_decay": decay_others},
+    ]
     groups = [group for group in groups if group["params"]]
     return torch.optim.Adam(groups, lr=lr, fused=True, capturable=device.type == "cuda")
 
