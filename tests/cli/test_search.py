@@ -90,7 +90,7 @@ def test_a_time(tiny, tmp_path):
         (["--space=warm"], "space must be one of random-propagation, paper, deep, heterophilous"),
         (["--model=gnc"], "'gnc' is no method of the zoo"),
         (["--model=gcn", "--space=deep"], "--space goes with --model pan"),
-        (["--model=harmonic"], "model 'harmonic' has no settings that a search could change"),
+        (["--model=lp", "--epochs=3"], "'epochs' is no setting of this method"),
         (["--settings=0"], "--settings must be at least 1, got 0"),
         (["--seeds=0"], "--seeds must be at least 1, got 0"),
         (["--finalists=-1"], "--finalists must be at least 1"),

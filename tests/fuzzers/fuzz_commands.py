@@ -81,7 +81,7 @@ WRONG |= {
     "datasets": ["coda", "", ","],
     "models": ["xyz", ""],
     "methods": ["gnc", "", ","],
-    "model": ["gnc", "", "harmonic"],
+    "model": ["gnc", ""],
     "space": ["warm", "", "paper,deep"],
     "budget": ["", "10", "0s", "-1m", "1d", "1" * 30 + "s", "nan"],
     "metric": ["loss", "", "r2"],

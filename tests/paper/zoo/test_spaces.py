@@ -17,7 +17,7 @@ def test_every_setting_is_one_that_the_method_takes(name, dataset):
     for settings in found:
         assert settings.keys() == found[0].keys()
         trainer.check(Task(dataset, name, *_spelt(trainer, {**settings, "halving": [5]}), 0, False))
-    assert len({str(each) for each in found}) > 20
+    assert len({str(each) for each in found}) > 20 or name == "harmonic"  # which is one of two
 
 
 def _spelt(trainer, drawn):
@@ -42,8 +42,9 @@ def test_enough_methods_that_fit_trains_have_a_space():
     assert Baselines().vectors("lp") == Baselines().vectors("fastgcn") == set()
 
 
-def test_a_method_without_settings_to_change_is_refused():
-    with pytest.raises(ValueError, match="model 'harmonic' has no settings that a search could change"):
-        space("harmonic", "cora")
+def test_every_method_has_something_to_search():
+    for name, method in METHODS.items():
+        offered = space(name, "cora").settings(range(9), 0, ())
+        assert any(each != method.on("cora") for each in offered), name
     with pytest.raises(ValueError, match="is no method of the zoo"):
         space("gnc", "cora")

@@ -1,4 +1,4 @@
-"""What a search may change of a baseline, around its own settings, which are a point of the space. No torch here."""
+"""What a search may change of a baseline, around its own settings, which are a point of the space."""
 
 from __future__ import annotations
 
@@ -46,6 +46,11 @@ OTHERS: dict[str, dict[Any, Any]] = {
     "lp": {"alpha": Range(0.5, 1.0), "steps": Choice((10, 20, 50, 100))},
     "ica": {"C": Range(0.1, 100.0, log=True), "scale": Range(0.003, 0.3, log=True)},
     "manireg": {"ridge": Range(1e-4, 1.0, log=True), "smooth": Range(1e-4, 3.0, log=True)},
+    "bootstrap": {
+        **{"alpha": Range(0.7, 0.99), "steps": Choice((5, 7, 10, 50))},
+        "growth": Range(0.005, 0.2, log=True),
+    },
+    "harmonic": {"cmn": Choice((True, False))},
     "semiemb": {"embedding": Range(1.0, 300.0, log=True)},
 }
 
@@ -57,10 +62,7 @@ def space(name: str, dataset: str) -> Space:
     """
     name = checked(name)
     own = METHODS[name].on(dataset)
-    values: dict[Any, Any] = {**own, **_ranges(own), **OTHERS.get(name, {})}
-    if values == own:
-        raise ValueError(f"model {name!r} has no settings that a search could change: choose another")
-    return Space(values, (own,))
+    return Space({**own, **_ranges(own), **OTHERS.get(name, {})}, (own,))
 
 
 def _ranges(own: dict[str, Any]) -> dict[str, Range]:
