@@ -21,7 +21,7 @@ from torch_geometric.nn.conv.gcn_conv import gcn_norm
 
 from panconv import grid_search, load
 from panconv.paper.settings import settings
-from panconv.training.search import grid_points
+from panconv.training.grid import grid_points
 
 TRIALS, SAMPLE = 5, 4
 

@@ -34,6 +34,12 @@ SIGNATURES = {
     "lanczos": "M, x, steps",
     "grid_search": "data, points, settings=None, *, method=5, L=2, "
     "trials=5, seed=0, results=None, device='cpu', command='', callback=None",
+    "training.search.search": "data, space='random-propagation', model='pan', *, settings=None, seeds=2, finalists=10, "
+    "reruns=10, fresh=10, budget=None, seed=0, split=None, halving=(0.25, 0.5), results=None, device='cpu', "
+    "command='', callback=None, trainer=None",
+    "training.recipe.Recipe": "operator, settings",
+    "training.spaces.Range": "low, high, log=False",
+    "training.spaces.Choice": "values",
     "load": "source, *, name=None, normalize=True, sparse=False",
     "nn.PANAttention": "in_channels, out_channels, L=2, method=3, heads=1, paths='walks', bias=True, rank=0, "
     "*, loops=None, repeats=None",

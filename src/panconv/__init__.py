@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from panconv.spectral import eigs as eigs
     from panconv.spectral import lanczos as lanczos
     from panconv.training.fit import fit as fit
+    from panconv.training.grid import grid_search as grid_search
     from panconv.training.models import PAN as PAN
-    from panconv.training.search import grid_search as grid_search
     from panconv.transforms import METTransform as METTransform
     from panconv.weights import Boltzmann as Boltzmann
     from panconv.weights import Fixed as Fixed
@@ -46,7 +46,7 @@ _HOME = {
     "Walks": "paths",
     "eigs": "spectral",
     "fit": "training.fit",
-    "grid_search": "training.search",
+    "grid_search": "training.grid",
     "lanczos": "spectral",
     "load": "data",
 }

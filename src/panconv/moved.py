@@ -25,7 +25,7 @@ MOVED = {
     "report": "paper.report",
     "results": "records.record",
     "saving": "training.saving",
-    "search": "training.search",
+    "search": "training.grid",
     "series": "compute.series",
     "train": "training.fit",
     "zoo": "paper.zoo",

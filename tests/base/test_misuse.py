@@ -51,7 +51,9 @@ from panconv.paper.zoo import trainer
 from panconv.spectral import HighTemperature, Laplacian, basis, density, dirichlet_energy, perron, ritz
 from panconv.tasks import auc, communities, link_scores, modularity, nmi, split_links
 from panconv.testing import assert_operator
-from panconv.training.search import grid_points, power_law_points
+from panconv.training.grid import grid_points, power_law_points
+from panconv.training.search import search
+from panconv.training.spaces import Choice, Range
 from panconv.walkers import RandomWalk, SecondOrderWalk
 
 PACKAGE = str(Path(panconv.__file__).parent)
@@ -416,6 +418,27 @@ TABLE = {
             "device": ["tpu9", 3.5, None, "meta", "cuda:99"],
         },
     ),
+    "search": (
+        search,
+        {"data": small(), "space": {"method": 5, "L": 1, "hidden": 2, "layers": 1, "epochs": 1, "patience": 1}},
+        {
+            "data": [None, 3, EDGES, Odd()],
+            "space": [None, 3, "warm", [1]],
+            "model": ["gcn", 3, None],
+            "settings": COUNT,
+            "seeds": COUNT,
+            "finalists": COUNT,
+            "reruns": COUNT,
+            "fresh": [-1, 1.5, "1", None, NAN],
+            "budget": [0, -1, "1m", NAN, float("inf")],
+            "seed": SEED,
+            "split": ["mine", 3],
+            "halving": [0.5, "a", None, (2.0,), [0.0]],
+            "device": ["tpu9", 3.5, None, "meta", "cuda:99"],
+        },
+    ),
+    "Choice": (Choice, {"values": [1]}, {"values": [[], (), "ab", 3, None]}),
+    "Range": (Range, {"low": 1, "high": 2}, {"low": [3, "a", NAN, None], "high": [0, "a", NAN, None]}),
     "fit": (
         fit,
         {"model": PAN(4, 3, 2), "data": small()},

@@ -103,8 +103,8 @@ def test_two_graphs_of_one_name_do_not_share_a_model(place, tmp_path):
         (("zoo", "gcn", "tiny", "--set", "hidden=" + "9" * 400), "hidden must be at most 1,000,000,000"),
         (("zoo", "gcn", "tiny", "--set", "normalize=0"), "normalize must be like true, got 0"),
         (("report", "--results", "huge"), "seconds must be a number between 0 and 1e+100"),
-        (("zoo", "--results", "wrong"), "split must be one of public, random, got []"),
-        (("train", "tiny", "--results", "wrong/zoo"), "split must be one of public, random, got []"),
+        (("zoo", "--results", "wrong"), "split must be one of public, random, given, got []"),
+        (("train", "tiny", "--results", "wrong/zoo"), "split must be one of public, random, given, got []"),
         (("train", "tiny", "--results", "other"), "is of another schema"),
     ],
 )

@@ -72,3 +72,11 @@ def test_nothing_to_train_shows_nothing(shown):
     with screen.Batches(0):
         pass
     assert shown.getvalue() == ""
+
+
+def test_a_bar_grows_with_what_a_search_finds_to_do(shown):
+    with screen.Batches(4) as bar:
+        for batch in range(3):
+            bar.show(Step(batch, 3, cells.pan_tasks("cora", 3), 0.0))
+            bar.show(Step(batch, 3, cells.pan_tasks("cora", 3), 1.0))
+    assert "9 trainings done" in shown.getvalue()

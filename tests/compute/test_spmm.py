@@ -4,6 +4,7 @@ from graphs import COMPILERS, graphs
 from hypothesis import given
 
 from panconv import Adjacency
+from panconv.compute import spmm as products
 from panconv.compute.kernels import plain
 from panconv.compute.spmm import spmm
 from panconv.graph.csr import CSR
@@ -79,6 +80,11 @@ def test_func_transforms_give_the_right_values(weighted, function):
     close(torch.func.vmap(lambda value: function(value, x))(values), one_by_one)
     both = torch.stack([function(value, x) for value, x in zip(values, batch, strict=True)])
     close(torch.func.vmap(function)(values, batch), both)
+    with pytest.MonkeyPatch.context() as patch:  # too many messages to hold: one product after another
+        patch.setattr(products, "_MOST_MESSAGES", 27)
+        close(torch.func.vmap(lambda value: function(value, x))(values), one_by_one)
+        close(torch.func.vmap(function)(values, batch), both)
+        close(torch.func.vmap(function, in_dims=(1, 2), out_dims=1)(values.T, batch.movedim(0, 2)), both.movedim(0, 1))
 
     tangent = torch.randn_like(x)
     primal, out = torch.func.jvp(lambda x: function(a.value, x), (x,), (tangent,))

@@ -207,7 +207,7 @@ def test_a_name_too_long_for_the_disk(folder, name):
         ("x" * 300, "source 'x{97}…' cannot be read: File name too long; name another folder"),
         ("/".join("x" * 5000), "cannot be read: File name too long"),
         ("~nosuchuser/graph", "source '~nosuchuser/graph' cannot be read: .*home.*; name another folder"),
-        ("a\0b", r"source 'a\\x00b' is no folder: a path holds no zero byte"),
+        ("a\0b", r"source 'a\\x00b' is no path: a path holds no zero byte"),
     ],
 )
 def test_paths_that_are_none(source, message):

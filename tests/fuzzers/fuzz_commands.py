@@ -31,7 +31,7 @@ from typer.models import OptionInfo
 import panconv.data
 import panconv.paper.studies.operators
 import panconv.paper.zoo.runner
-import panconv.training.search
+import panconv.training.pans
 from panconv.cli import app
 from panconv.records.record import Results
 
@@ -66,6 +66,8 @@ SOUND = {
         "nodes": "20 40",
         "k": "0,1,1 1,1 1 2",
     },
+    **{"model": "pan gcn lp", "space": "paper", "budget": "1s 0.01m", "tried": "1 2", "seeds": "1 2"},
+    **{"finalists": "1 2", "reruns": "1 2", "metric": "accuracy"},
     **{"settings": "lr=0.1 steps=2 normalize=false alpha=1 epochs=1 hidden=4"},
 }
 WRONG = {
@@ -79,6 +81,10 @@ WRONG |= {
     "datasets": ["coda", "", ","],
     "models": ["xyz", ""],
     "methods": ["gnc", "", ","],
+    "model": ["gnc", ""],
+    "space": ["warm", "", "paper,deep"],
+    "budget": ["", "10", "0s", "-1m", "1d", "1" * 30 + "s", "nan"],
+    "metric": ["loss", "", "r2"],
     "hidden": [*NASTY, "9" * 13],
 }
 WRONG["settings"] = ["lr=1e400", "lr=nan", "hidden=" + "9" * 400, "hidden=0", "lr=" + "[" * 99_999, "=", "lr", "lr=1e"]
@@ -87,6 +93,7 @@ ENDS = {"plot": ".png", "page": ".html"}
 # What keeps a command short, unless it is written over by what follows.
 BASE = {
     "train": "--trials 1 --epochs 1",
+    "search": "--space paper --settings 1 --seeds 1 --finalists 1 --reruns 1 --trials 1 --epochs 1",
     "grid": "--trials 1 --epochs 1 --values 0,1 --tie 1,2",
     "reproduce": "--quick --datasets cora --methods lp",
     "temperature": "--trials 1 --epochs 1 --L 1 --temperatures 0.5",
@@ -135,10 +142,10 @@ def stand_in():
     def load(source, **options):
         return small_graph(**options) if str(source) in panconv.data.DATASETS else real(source, **options)
 
-    places = (panconv.data, panconv.training.search, panconv.paper.zoo.runner, panconv.paper.studies.operators)
+    places = (panconv.data, panconv.training.pans, panconv.paper.zoo.runner, panconv.paper.studies.operators)
     patches = [mock.patch.object(place, "load", load) for place in places]
     for cached in (
-        panconv.training.search._loaded,
+        panconv.training.pans.loaded,
         panconv.paper.zoo.runner._loaded,
         panconv.paper.zoo.runner._transformed,
     ):

@@ -2,6 +2,7 @@
 
 import torch
 from torch_geometric.data import Data
+from zoo_graph import classes
 
 from panconv.paper.zoo import METHODS, stack, trainer
 
@@ -31,9 +32,9 @@ def settings(method: str, **changes):
     return {**METHODS[method].settings, "epochs": 40, "patience": 40, "weight_decay": 0.0, **changes}
 
 
-def accuracy(data: Data, classes: torch.Tensor) -> torch.Tensor:
+def accuracy(data: Data, found: torch.Tensor) -> torch.Tensor:
     """Of each trial on the test nodes, (S,)."""
-    return (classes == data.towns)[:, data.test_mask].float().mean(1)
+    return (found == data.towns)[:, data.test_mask].float().mean(1)
 
 
 def close(a: torch.Tensor, b: torch.Tensor) -> None:
@@ -45,14 +46,14 @@ def learns_and_repeats(method: str, better_than: float = 0.8, **changes) -> None
     """It finds the towns of nodes that nobody told it, and a trial is the same alone or among others."""
     train, told = trainer(method), []
     data = towns()
-    classes = train(data, settings(method, **changes), [3], tell=told.append)
-    assert bool((accuracy(data, classes) > better_than).all()), accuracy(data, classes)
+    found = classes(train(data, settings(method, **changes), [3], tell=told.append))
+    assert bool((accuracy(data, found) > better_than).all()), accuracy(data, found)
     assert told == sorted(told)
     assert 0 < told[-1] <= 1
-    data, how = towns(weighted=True), settings(method, **changes, epochs=10)
-    classes = train(data, how, [3, 4])
-    assert classes.shape == (2, len(data.y))
-    assert torch.equal(train(data, how, [4])[0], classes[1])
+    data, how = towns(weighted=True), settings(method, **{**changes, "epochs": 10})
+    found = classes(train(data, how, [3, 4]))
+    assert found.shape == (2, len(data.y))
+    assert torch.equal(classes(train(data, how, [4]))[0], found[1])
 
 
 def built(module, monkeypatch, data: Data, how) -> torch.nn.Module:

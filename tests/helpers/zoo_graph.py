@@ -28,8 +28,13 @@ def settings(name, **changes):
     return {**METHODS[name].settings, "epochs": 25, "lr": 0.1, **changes}
 
 
+def classes(found):
+    """The class of each node by trial, (S, N), from what a method gives: scores (S, N, C), or classes."""
+    return found.argmax(-1) if found.dim() == 3 else found
+
+
 def share_right(predicted, truth, mask):
-    return float((predicted == truth)[:, mask].float().mean())
+    return float((classes(predicted) == truth)[:, mask].float().mean())
 
 
 def check_dropouts(model, p, run, names):

@@ -4,7 +4,8 @@ import os
 import pytest
 from run_records import SETTINGS, make
 
-from panconv.records.record import Results
+from panconv.records.record import UNSAID, Results
+from panconv.records.schema import _UNSAID
 
 
 def test_what_is_written_is_read(tmp_path):
@@ -84,6 +85,17 @@ def test_the_same_training_twice_counts_once(tmp_path):
             "weights must be text, finite numbers, lists or objects of them, at most 8 deep",
         ),
         ({"operator": None}, "operator must be an object of method, L, weights"),
+        ({"operator": {"method": 5, "L": 2, "weights": "free", "paths": 3}}, "paths must be a name, or an object"),
+        ({"split": "mine"}, "split must be one of public, random, given, got 'mine'"),
+        ({"settings": {**SETTINGS, "decay": "some"}}, "decay must be first, all or layers, got 'some'"),
+        ({"settings": {**SETTINGS, "drop_nodes": 1.0}}, "drop_nodes must be at least 0 and below 1, got 1.0"),
+        ({"settings": {**SETTINGS, "dropout_input": 1}}, "dropout_input must be at least 0 and below 1, or null"),
+        ({"settings": {**SETTINGS, "residual": "all"}}, "residual must be null, layer or input, got 'all'"),
+        ({"settings": {**SETTINGS, "share": 2}}, "share must be a number between 0 and 1, got 2"),
+        ({"settings": {**SETTINGS, "draws": 0}}, "draws must be a whole number of at least 1, got 0"),
+        ({"settings": {**SETTINGS, "sharpening": 0}}, "sharpening must be positive and finite, got 0"),
+        ({"settings": {**SETTINGS, "norm_input": True}}, "norm_input must be null, batch or layer, got True"),
+        ({"settings": {**SETTINGS, "halving": [0]}}, r"halving must be a list of epochs, or null, got \[0\]"),
         ({"operator": {"method": 5, "L": 2}}, "operator has no 'weights'"),
         ({"operator": {"method": "5", "L": 2, "weights": "free"}}, "method must be a whole number of at least 1"),
     ],
@@ -103,3 +115,13 @@ def test_a_folder_that_is_a_file(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(ValueError, match="is a file: name a folder"):
         Results(tmp_path / "file")
+
+
+def test_what_need_not_be_said_may_be_and_names_another_training(tmp_path):
+    plain, all_said = make(0), make(0, settings={**SETTINGS, **UNSAID})
+    assert "draws" not in plain.key()  # a record that names nothing new has the key that it always had
+    assert plain.key() != all_said.key()
+    paths = make(1, operator={**plain.operator, "paths": "shortest"}, split="given")
+    Results(tmp_path).add([plain, all_said, paths])
+    assert len(Results(tmp_path).read()) == 3
+    assert UNSAID.keys() == _UNSAID.keys()

@@ -1,199 +1,303 @@
-import itertools
-import sys
+import json
+import math
+from dataclasses import dataclass, field, replace
 
 import pytest
 import torch
+from two_communities import small
 
-import panconv.training.search
-from panconv import PAN, fit, grid_search, load
-from panconv.paper.settings import settings
+from panconv import fit, load
 from panconv.records.ranking import ranked
-from panconv.records.record import Results, pan_task
-from panconv.training import runner
-from panconv.training.runner import batched
-from panconv.training.search import Pans, batch_size, grid_points, power_law_points
+from panconv.records.record import Record, Results, pan_task
+from panconv.training import pans, recipe
+from panconv.training.runner import missing
+from panconv.training.search import AGAIN, FRESH, TRYING, search
+from panconv.training.spaces import Choice, Range, Space
 
-QUICK = {**settings("cora", 5).plain(), "epochs": 4}
-
-
-def train(tasks, results=None, **options):
-    return runner.run(tasks, results, trainer=Pans(), **options)
-
-
-def jobs(points, trials=2):
-    return [pan_task("cora", 5, w, 2, QUICK, seed) for w in points for seed in range(trials)]
+FLAT = {"method": 5, "L": 1, "weights": [0.0, 1.0], "hidden": 4, "layers": 2, "dropout": 0.0, "patience": 99}
+# An operator that all but deletes the features learns nothing.
+STEPS = Space({**FLAT, "epochs": 12, "weight_decay": 0.0, "lr": 0.05, "weights": Choice(([0.0, 1e-6], [0.0, 1.0]))})
 
 
-def test_grids_of_points():
-    assert len(grid_points([0, 0.5, 1, 2], 2)) == 63  # all but k = 0
-    tied = grid_points([0, 1, 2], 2, tie=[1, 2])
-    assert tied == [[0, 1, 1], [0, 2, 2], [1, 0, 0], [1, 1, 1], [1, 2, 2], [2, 0, 0], [2, 1, 1], [2, 2, 2]]
-    layered = grid_points([1, 2], 1, layers=2)
-    assert len(layered) == 16
-    assert layered[1] == {"kind": "layers", "of": [[1, 1], [1, 2]]}
-    assert [p["temperature"] for p in power_law_points([1, 2], [1])] == [1, 2]
+@dataclass
+class Ranked:
+    """A trainer without training: a setting is worth x, and a seed adds a little of its own."""
+
+    seconds: float = 1.0
+    free: tuple[str, ...] = ("x",)
+    batches: list = field(default_factory=list)
+
+    def check(self, task):
+        pass
+
+    def beside(self, task):
+        return replace(task, settings={}).alike()
+
+    def at_once(self, task, device):
+        return 999
+
+    def vectors(self, model):
+        return self.free
+
+    def spelt(self, drawn):
+        return None, drawn
+
+    def train(self, tasks, device, command, tell):
+        self.batches.append(tasks)
+        tell(1.0)
+        return [self._record(task, device, command) for task in tasks]
+
+    def _record(self, task, device, command):
+        value = task.settings["x"] + 0.01 * math.sin(task.seed * 7.7 + task.settings["x"])
+        return Record(
+            **vars(task),
+            test_accuracy=1 - value if task.tested else None,  # the worse the better, if it were looked at
+            val_accuracy=min(max(value, 0), 1),
+            seconds=self.seconds,
+            device=device,
+            versions={},
+            command=command,
+        )
 
 
-def test_points_side_by_side_are_the_trainings_alone():
-    """Fixed weights, weights per layer, and power laws, in one batch each, against fits of one model."""
-    points = [[0.0, 1.0, 1.0], [1.0, 0.5, 2.0], {"kind": "layers", "of": [[0.0, 1.0, 0.0], [1.0, 1.0, 1.0]]}]
-    points += power_law_points([0.5], [1.5])
-    todo = jobs(points)
-    assert len(batched(todo, Pans())) == 1
-    data = load("cora", sparse=True)
-    options = {key: QUICK[key] for key in ("lr", "weight_decay", "epochs", "patience")}
-    for job, run in zip(todo, train(todo), strict=True):
-        assert run.key() == job.key()
-        alone = fit(PAN(1433, 16, 7, weights=job.weights), data, seeds=[job.seed], **options)
-        assert run.loss_curve == pytest.approx(alone.history["val_loss"][:, 0].tolist(), abs=2e-5)
-        assert run.test_accuracy == pytest.approx(alone.test_accuracy[0], abs=1.1e-3)
-        assert run.best_epoch == alone.best_epoch[0]
+XS = Space({"x": Range(0.1, 0.9), "epochs": 40})
 
 
-def test_batches_split_by_memory_and_by_what_differs(monkeypatch):
-    points = [[0.0, 1.0, 1.0], [1.0, 1.0, 1.0]]
-    whole = train(jobs(points))
-    monkeypatch.setattr(panconv.training.search, "_BATCH_BYTES", 3 * 4_500_000)
-    assert 1 <= batch_size(load("cora", sparse=True), 16) < 4
-    assert len(batched(jobs(points), Pans())) > 1
-    for a, b in zip(whole, train(jobs(points)), strict=True):
-        assert a.loss_curve == pytest.approx(b.loss_curve, abs=2e-5)
-    other = pan_task("cora", 5, "free", 2, QUICK, 0)
-    assert len(batched([*jobs(points[:1], 1), other, pan_task("cora", 4, "free", 2, QUICK, 0)], Pans())) == 3
+def told(trainer, **options):
+    named = {"settings": 12, "seeds": 2, "finalists": 3, "reruns": 4, "fresh": 5, **options}
+    return search("cora", XS, "mine", trainer=trainer, split="public", **named)
 
 
-def test_nothing_is_trained_twice(tmp_path, monkeypatch):
-    results, trained = Results(tmp_path), []
-    trained_batch = panconv.training.search.train_batch
-    monkeypatch.setattr(
-        panconv.training.search, "train_batch", lambda batch, **k: trained.extend(batch) or trained_batch(batch, **k)
+def test_the_stages():
+    trainer, steps = Ranked(), []
+    found = told(trainer, seed=1, callback=steps.append, command="panconv search")
+    tried, again, fresh = (
+        [each for each in found.records if each.seed // TRYING == stage // TRYING] for stage in (TRYING, AGAIN, FRESH)
     )
-    first = train(jobs([[0.0, 1.0, 1.0]]), results)
-    assert len(trained) == 2
-    steps = []
-    again = train(jobs([[0.0, 1.0, 1.0], [1.0, 1.0, 1.0]]), results, callback=steps.append)
-    assert len(trained) == 4
-    assert again[:2] == first
-    assert steps[0].progress is None
-    assert steps[0].done == 0
-    assert steps[-1].progress.epoch == 4
-    assert steps[-1].done == 1
+    assert [len(tried), len(again), len(fresh)] == [24, 12, 5]
+    assert found.fresh == fresh
+    assert len(found.records) == 41
+    assert sorted({each.seed for each in tried}) == [TRYING + 1, TRYING + 2]
+    assert sorted({each.seed for each in again}) == [AGAIN + 1 + i for i in range(4)]
+    assert [each.seed for each in fresh] == [FRESH + 1 + i for i in range(5)]
+    assert not any(each.tested for each in tried + again)
+    assert all(each.tested for each in fresh)
+    assert all(each.settings["halving"] == [10, 20] for each in tried)
+    assert not any("halving" in each.settings for each in again + fresh)
+    best = sorted({each.settings["x"] for each in tried})[-3:]
+    assert {each.settings["x"] for each in again} == set(best)
+    assert [point.settings["x"] for point in found.ranking] == best[::-1]
+    assert found.choice == found.ranking[0] == ranked(again)[0]
+    assert found.choice.trials == 4
+    assert {each.settings["x"] for each in fresh} == {best[-1]}
+    assert {each.command for each in found.records} == {"panconv search"}
+    assert sum(step.done == 1 for step in steps) == len(trainer.batches)
 
 
-def test_search_ranks_by_validation_alone():
-    points = grid_points([0.0, 1.0], 1)
-    found = grid_search("cora", points, QUICK, L=1, trials=2)
-    assert len(found) == 3
-    assert [p.val_accuracy for p in found] == sorted((p.val_accuracy for p in found), reverse=True)
-    runs = train([pan_task("cora", 5, w, 1, QUICK, s) for w in points for s in range(2)])
-    blind = [type(run)(**{**vars(run), "test_accuracy": 0.0}) for run in runs]
-    assert ranked(blind) == found
+def test_finalists_are_told_apart_by_their_reruns_alone():
+    """Luck with the first seeds is worth nothing: the two are swapped by the seeds that follow."""
+    lucky = Ranked()
+    record = lucky._record
+
+    def with_luck(task, *others):
+        value = record(task, *others)
+        luck = 0.3 if task.seed < AGAIN and task.settings["x"] < 0.5 else 0.0
+        return replace(value, val_accuracy=min(1.0, value.val_accuracy + luck))
+
+    lucky._record = with_luck
+    space = Space({"x": Choice((0.45, 0.6)), "epochs": 40})
+    found = search("cora", space, "mine", trainer=lucky, split="public", settings=16, finalists=2, fresh=0)
+    assert ranked([each for each in found.records if each.seed < AGAIN])[0].settings["x"] == 0.45
+    assert found.choice.settings["x"] == 0.6
+    assert found.fresh == []
 
 
-def test_a_graph_of_ones_own():
-    points, data = grid_points([0.0, 1.0], 1), load("cora", sparse=True)
-    before = sys.getrefcount(data)
-    mine = grid_search(data, points, {"epochs": 4, "weight_decay": 5e-3}, L=1, trials=2)
-    assert mine == grid_search("cora", points, QUICK, L=1, trials=2)
-    assert sys.getrefcount(data) == before  # nothing keeps it
-    with pytest.raises(ValueError, match="results go with a graph that has a name"):
-        grid_search(data, points, results=Results("nowhere"))
+def test_the_same_search_again_trains_nothing(tmp_path):
+    results, whole = Results(tmp_path), told(Ranked())
+    stopped = Ranked()
+    train = stopped.train
+
+    def killed(tasks, *others):
+        if len(stopped.batches) == 1:
+            raise KeyboardInterrupt
+        return train(tasks, *others)
+
+    stopped.train = killed
+    with pytest.raises(KeyboardInterrupt):
+        told(stopped, results=results)
+    assert len(results.read()) == 24  # the first stage is over
+    going_on = Ranked()
+    assert told(going_on, results=results).choice == whole.choice
+    assert sum(map(len, going_on.batches)) == 17
+    idle = Ranked()
+    found = told(idle, results=results)
+    assert idle.batches == []
+    assert [each.key() for each in found.records] == [each.key() for each in whole.records]
+    assert missing(found.records, results.read()) == 0
 
 
-def test_a_graph_of_ones_own_that_lacks_something_is_refused_in_a_line():
-    data = load("cora", sparse=True)
-    for name, value, words in (
-        ("x", None, r"data\.x is missing"),
-        ("x", [1.0], r"data\.x must be a tensor"),
-        ("x", torch.ones(2708), r"data\.x must be \(N, F\)"),
-        ("y", None, r"data\.y is missing"),
-    ):
-        broken = data.clone()
-        broken[name] = value
-        with pytest.raises((ValueError, TypeError), match=words):
-            grid_search(broken, [[0.0, 1.0, 1.0]], QUICK, trials=1)
+def test_a_budget_is_spent_on_as_many_settings_as_fit(tmp_path):
+    def tried(budget, seconds=1.0, **options):
+        trainer = Ranked(seconds)
+        found = told(trainer, budget=budget, **options)
+        return sum(each.seed < AGAIN for each in found.records) // 2, found
+
+    assert tried(100, settings=None)[0] == 24  # 8 settings of 2 seeds cost 16 of 50 seconds
+    assert tried(100, seconds=0.25, settings=None)[0] == 96
+    assert tried(100, settings=10)[0] == 10  # both are limits
+    few, found = tried(1, settings=None)
+    assert few == 8  # one group at least
+    assert len(found.ranking) == 2  # and two finalists
+    assert len(tried(66, settings=None, reruns=10, finalists=9, fresh=2)[1].ranking) == 3  # 66 − 32 s, 10 s each
+    # What a stopped search has spent is read from its records: with them it ends where it would have ended.
+    first = tried(100, settings=None, results=Results(tmp_path))[1]
+    again = tried(100, settings=None, results=Results(tmp_path))[1]
+    assert again == first
 
 
-def test_a_tie_goes_to_the_lower_loss():
-    (run,) = train(jobs([[0.0, 1.0, 1.0]], 1))
-    twin = type(run)(
-        **{**vars(run), "operator": {**run.operator, "weights": [9.0, 1.0, 1.0]}, "val_loss": run.val_loss - 0.1}
+def test_a_model_whose_settings_cannot_differ_side_by_side_is_not_halved_and_drawn_freely():
+    found = told(Ranked(free=()))
+    assert not any("halving" in each.settings for each in found.records)
+    assert len({each.settings["x"] for each in found.records}) == 12
+
+
+# ---------------------------------------------------------------------- PAN
+
+
+def test_a_known_better_setting_is_found_and_tested():
+    found = search(small(), STEPS, settings=16, finalists=2, reruns=3, fresh=3, halving=())
+    assert found.choice.weights == [0.0, 1.0]
+    assert found.ranking[1].val_accuracy < found.choice.val_accuracy
+    assert [each.tested for each in found.fresh] == [True] * 3
+    accuracy = sum(each.test_accuracy for each in found.fresh) / 3
+    assert accuracy > 0.8
+    alone = recipe.Recipe.of(found.fresh[1]).fit(small(), [found.fresh[1].seed])
+    assert found.fresh[1].test_accuracy == pytest.approx(alone.test_accuracy[0], abs=1e-6)
+
+
+def test_shuffled_test_labels_change_no_choice():
+    space = Space({**FLAT, "epochs": 5, "weight_decay": 0.0, "lr": 0.03, "weights": Choice(([0.0, 1.0], [1.0, 0.3]))})
+    data = small()
+    shuffled = data.clone()
+    test = data.test_mask.nonzero().squeeze(1)
+    shuffled.y[test] = 1 - data.y[test]
+    options = {"settings": 16, "finalists": 2, "reruns": 2, "fresh": 2, "halving": ()}
+    a, b = (search(each, space, **options) for each in (data, shuffled))
+    assert a.ranking == b.ranking
+    chosen = [[(each.key(), each.val_loss) for each in found.records] for found in (a, b)]
+    assert chosen[0] == chosen[1]
+    for one, other in zip(a.fresh, b.fresh, strict=True):
+        assert one.test_accuracy + other.test_accuracy == pytest.approx(1)  # these alone are looked at
+
+
+def test_what_is_not_tested_has_no_test_labels_in_reach(monkeypatch):
+    seen = []
+
+    def looked(model, data, **options):
+        seen.append((data.y.clone(), "test_mask" in data))
+        return fit(model, data, **options)
+
+    monkeypatch.setattr(recipe, "fit", looked)
+    data = small()
+    tasks = [pan_task("a Data object", 5, [0.0, 1.0], 1, QUICK, 0, tested=tested) for tested in (False, True)]
+    blind, open_ = (pans.train_batch([task], data=data)[0][0] for task in tasks)
+    known = data.train_mask | data.val_mask
+    (y, there), (all_of_y, and_here) = seen
+    assert y.eq(-1).equal(~known)
+    assert y[known].equal(data.y[known])
+    assert not there
+    assert and_here
+    assert all_of_y.equal(data.y)
+    assert (blind.test_accuracy, blind.val_loss) == (None, open_.val_loss)
+    assert open_.test_accuracy is not None
+    assert int(data.y.min()) == 0  # ours is as it was
+
+
+QUICK = {"hidden": 4, "layers": 2, "lr": 0.03, "dropout": 0.0, "weight_decay": 0.0, "epochs": 5, "patience": 9}
+
+
+def test_node_numbers_in_place_of_masks():
+    data = small()
+    numbered = data.clone()
+    for part in ("train", "val", "test"):
+        numbered[f"{part}_idx"] = data[f"{part}_mask"].nonzero().squeeze(1)
+        del numbered[f"{part}_mask"]
+    options = {"settings": 1, "finalists": 1, "reruns": 1, "fresh": 1, "halving": ()}
+    assert search(numbered, STEPS, **options).ranking == search(data, STEPS, **options).ranking
+
+
+def test_splits_that_a_graph_brings_are_taken_by_seed():
+    data = small()
+    masks = [data[f"{part}_mask"] for part in ("train", "val", "test")]
+    order = torch.randperm(40, generator=torch.Generator().manual_seed(1))
+    for part, mask in zip(("train", "val", "test"), masks, strict=True):
+        data[f"{part}_mask"] = torch.stack([mask, mask[order]], 1)
+    found = search(data, STEPS, settings=1, seeds=3, finalists=1, reruns=2, fresh=2, halving=())
+    assert {each.split for each in found.records} == {"given"}
+    for record in found.fresh:
+        alone = data.clone()
+        for part in ("train", "val", "test"):
+            alone[f"{part}_mask"] = data[f"{part}_mask"][:, record.seed % 2]
+        again = recipe.Recipe.of(record).fit(alone, [record.seed])
+        assert record.test_accuracy == pytest.approx(again.test_accuracy[0], abs=1e-6)
+
+
+def test_under_halving_the_worse_settings_end_early(monkeypatch):
+    ended = {}
+
+    def looked(model, data, **options):
+        result = fit(model, data, **options)
+        ended.setdefault(data.get("test_mask") is not None or "cut" not in options, []).extend(result.stopped_epoch)
+        return result
+
+    monkeypatch.setattr(recipe, "fit", looked)
+    found = search(
+        small(),
+        STEPS.with_values(epochs=40, lr=Choice((1e-6, 0.05)), weights=[0.0, 1.0]),
+        settings=8,
+        finalists=2,
+        reruns=2,
+        fresh=2,
     )
-    assert ranked([run, twin])[0].weights[0] == 9
+    assert found.choice.settings["lr"] == 0.05
+    assert set(ended[True]) == {40}  # all that counts goes to its end
+
+
+def test_a_search_by_name_is_recorded_and_goes_on(tmp_path, monkeypatch):
+    space = STEPS.with_values(epochs=2, lr=0.05)
+    options = {"settings": 1, "seeds": 1, "finalists": 1, "reruns": 1, "fresh": 1, "results": Results(tmp_path)}
+    monkeypatch.setattr(pans, "load", lambda *_, **__: small(sparse=True))
+    pans.loaded.cache_clear()
+    found = search("cora", space, **options)
+    monkeypatch.setattr(recipe, "fit", lambda *_, **__: pytest.fail("it is trained again"))
+    assert search("cora", space, **options).choice == found.choice
+    pans.loaded.cache_clear()
+    lines = [json.loads(line) for path in tmp_path.iterdir() for line in path.read_text().splitlines()]
+    assert sorted((line["seed"] // TRYING, line["tested"]) for line in lines) == [(1, False), (2, False), (3, True)]
+    assert load("cora").num_nodes == 2708
 
 
 @pytest.mark.parametrize(
-    ("make", "message"),
+    ("options", "message"),
     [
-        (lambda: grid_points([], 2), "no points: values is empty"),
-        (lambda: grid_points([1], 2, tie=[1, 3]), "tie names length 3, outside 0 … 2"),
-        (lambda: grid_points([0, 1, 2, 3], 12), "more than 100,000"),
-        (lambda: grid_search("cora", [], QUICK), "no points"),
+        ({"data": 3}, "data must be the name of a graph or a PyG Data, got int"),
+        ({"space": "warm"}, "space must be one of random-propagation"),
+        ({"model": "gcn"}, "model must be 'pan' where no trainer is given, got 'gcn'"),
+        ({"settings": 0}, "settings must be an integer of at least 1"),
+        ({"seeds": 0}, "seeds must be an integer of at least 1"),
+        ({"finalists": 1.5}, "finalists must be an integer"),
+        ({"reruns": 10**6}, "reruns must be an integer of at least 1 and at most"),
+        ({"fresh": -1}, "fresh must be an integer of at least 0"),
+        ({"budget": 0}, "budget must be positive and finite, got 0"),
+        ({"seed": 2**31}, "seed must be below"),
+        ({"split": "mine"}, "split must be one of public, random, given"),
+        ({"halving": 0.5}, "halving must be shares of the epochs"),
+        ({"halving": (2.0,)}, "halving must be shares of the epochs, above 0 and below 1, got 2.0"),
+        ({"device": "tpu9"}, "device must be one that torch has here"),
+        ({"space": {**FLAT, "epochs": 2, "lr": 0.1}}, "settings has no 'weight_decay'"),
+        ({"results": Results("nowhere")}, "results go with a graph that has a name"),
     ],
 )
-def test_bad_grids(make, message):
-    with pytest.raises(ValueError, match=message):
-        make()
-
-
-def test_a_point_that_diverges_is_ranked_last_and_named():
-    with pytest.warns(UserWarning, match=r"seeds \[0, 0\]|seeds \[0\]"):
-        found = grid_search("cora", [[1.0, 1.0, 1e38], [0.0, 1.0, 1.0]], QUICK, trials=1)
-    assert [point.weights[2] for point in found] == [1.0, 1e38]
-    assert found[1].val_accuracy == 0
-
-
-def test_a_tie_named_twice():
-    assert grid_points([1, 2], 2, tie=[1, 1]) == grid_points([1, 2], 2)
-
-
-def test_every_number_of_a_run_is_there():
-    (run,) = train([pan_task("cora", 2, "boltzmann", 2, {**QUICK, "weight_decay": 5e-4}, 7)], command="panconv x")
-    assert len(run.loss_curve) == len(run.accuracy_curve) == 4
-    assert 1 <= run.best_epoch <= 4
-    at = run.best_epoch - 1
-    assert (run.val_loss, run.val_accuracy) == (run.loss_curve[at], run.accuracy_curve[at])
-    assert [sum(layer) for layer in run.path_weights] == pytest.approx([1, 1], abs=1e-3)
-    assert run.versions["torch"] == torch.__version__ or run.versions["torch"] in torch.__version__
-    assert run.command == "panconv x"
-    assert len(list(itertools.chain(*run.path_weights))) == 6
-
-
-def test_a_trained_temperature_is_kept_by_layer():
-    law = {"kind": "power-law", "alpha": 1.0, "temperature": 0.3, "trained": True}
-    mixed = {"kind": "layers", "of": [law, [0.0, 1.0, 1.0]]}
-    options = {key: QUICK[key] for key in ("lr", "weight_decay", "epochs", "patience")}
-    for trials in (1, 2):
-        for run in train(jobs([law], trials)):
-            alone = fit(PAN(1433, 16, 7, weights=law), load("cora", sparse=True), seeds=[run.seed], **options)
-            T = [conv.weights.temperature.item() for conv in alone.model.layers()]
-            assert run.temperatures == pytest.approx(T, rel=1e-4)
-            assert all(0 < abs(each - 0.3) < 0.1 for each in T)  # it moved
-    runs = train(jobs([mixed, "boltzmann", {**law, "trained": False}, [0.0, 1.0, 1.0]], 1))
-    assert [[T is not None for T in run.temperatures] for run in runs] == [[True, False], [], [], []]
-
-
-def test_a_temperature_that_is_not_finite_is_null():
-    model = PAN(3, 2, 2, weights="power-law", trials=4)
-    with torch.no_grad():
-        for conv in model.layers():
-            conv.weights.log_temperature.copy_(torch.tensor([0.0, 1000.0, 300.0, torch.nan]))
-    found = [panconv.training.search._temperatures(model, s) for s in range(4)]
-    assert found == [[1.0, 1.0], [None, None], [None, None], [None, None]]
-
-
-def test_a_setting_that_does_not_exist_is_refused_before_the_training(tmp_path, monkeypatch):
-    monkeypatch.setattr(panconv.training.search, "fit", lambda *_, **__: pytest.fail("it is trained"))
-    for settings_, words in (
-        ({"hiden": 8}, "'hiden' is no setting: they are hidden"),
-        ({"lr": "fast"}, "lr must be positive and finite, got 'fast'"),
-        ({"epochs": 10**9}, "epochs must be a whole number between 1 and 1,000,000"),
-    ):
-        with pytest.raises(ValueError, match=words):
-            grid_search("cora", [[0.0, 1.0, 1.0]], settings_, trials=1, results=Results(tmp_path))
-        job = pan_task("cora", 5, [0.0, 1.0, 1.0], 2, {**QUICK, **settings_}, 0)
-        with pytest.raises(ValueError, match=words):
-            train([job], Results(tmp_path))
-        with pytest.raises(ValueError, match=words):
-            panconv.training.search.train_batch([job])
-    assert not list(tmp_path.iterdir())
+def test_bad_searches(options, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        search(**{"data": small(), "space": STEPS, "halving": (), **options})

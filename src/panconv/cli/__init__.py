@@ -22,6 +22,7 @@ from panconv.cli.operators import operators
 from panconv.cli.report import report
 from panconv.cli.reproduce import reproduce
 from panconv.cli.screen import one_line
+from panconv.cli.search import search
 from panconv.cli.spectrum import spectrum
 from panconv.cli.temperature import temperature
 from panconv.cli.thermodynamics import thermodynamics
@@ -36,7 +37,7 @@ app = typer.Typer(
     help="Path-integral graph convolution: a node averages over every path that reaches it, weighted by its length.",
 )
 for command in (
-    *(train, grid, reproduce, temperature, thermodynamics, operators),
+    *(train, search, grid, reproduce, temperature, thermodynamics, operators),
     *(zoo, spectrum, filters, links, communities, influence, report, claims, data),
 ):
     app.command(no_args_is_help=command not in (operators, zoo, influence, report, claims, data))(command)

@@ -45,8 +45,8 @@ def grid(
     from panconv.paper.figures.heat import heat_map
     from panconv.paper.settings import settings
     from panconv.records.record import pan_task
+    from panconv.training.grid import grid_points, grid_search, power_law_points
     from panconv.training.runner import missing
-    from panconv.training.search import grid_points, grid_search, power_law_points
 
     checked_method(method)
     checks.length(L)

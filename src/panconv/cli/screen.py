@@ -167,6 +167,8 @@ class Batches(_Live):
     def show(self, step: Step) -> None:
         if not step.done:  # another batch begins
             self._done, self._current = self._done + self._current, len(step.tasks)
+            self._total = max(self._total, self._done + self._current)  # a search within a time may find more to do
+            self._bar.update(self._task, total=self._total)
             return
         self._bar.start()
         now = self._done + self._current * step.done

@@ -80,7 +80,7 @@ def train(
     from panconv.met.methods import checked_method
     from panconv.paper.settings import settings, start
     from panconv.records.record import pan_task
-    from panconv.training.search import train_batch
+    from panconv.training.pans import train_batch
 
     checked_method(method)
     kind, fixed = _weights(method, weights, k)

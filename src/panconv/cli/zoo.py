@@ -43,8 +43,8 @@ def zoo(
         Path, typer.Option(metavar="DIR", help="Where the list looks for results of panconv reproduce.")
     ] = RESULTS,
 ) -> None:
-    """List the 24 baselines of Table 2, or train one of them, or one of the six beside them: appnp, ssgc, ngcn, line,
-    high_temperature, harmonic.
+    """List the 24 baselines of Table 2, or train one of them, or one of the twelve beside them: appnp, ssgc, ngcn,
+    line, high_temperature, harmonic, gcnii, deep_gcn, res_gcn, res_sage, res_gat, gprgnn.
 
     Settings left out are those of the table for that graph. The accuracy is that of the test nodes, whose labels the
     method is not handed.

@@ -12,7 +12,7 @@ and an `autograd.Function` with `jvp` and `vmap` rules, which the compiler does 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -21,6 +21,8 @@ from torch import Tensor
 from panconv.base.tracing import is_batched, is_differentiating, is_transforming
 from panconv.compute.kernels import entry_dots, multiply
 from panconv.graph.csr import CSR, rows_of
+
+_MOST_MESSAGES = 2**20  # a row for each edge and sample that may be held at once
 
 
 def spmm(a: CSR, a_t: CSR, x: Tensor) -> Tensor:
@@ -65,6 +67,11 @@ def _backward(
     return None, None, grad_value, None, None, None, grad_x
 
 
+def _samples(each: Tensor, dim: int | None, count: int) -> Sequence[Tensor]:
+    """The samples of what has been batched along a dimension, or the same for all."""
+    return [each] * count if dim is None else each.unbind(dim)
+
+
 class _SpMM(torch.autograd.Function):
     forward = staticmethod(_kernel)
 
@@ -99,7 +106,10 @@ class _SpMM(torch.autograd.Function):
             stacked = x.movedim(in_dims[6], 1)  # (C, B, K)
             out = _SpMM.apply(*args[:6], stacked.flatten(1))
             return out.reshape(out.size(0), *stacked.shape[1:]), 1
-        # A matrix per sample: plain gather and sum.
+        # A matrix per sample: plain gather and sum, or where that would take too much memory one product after another.
+        if info.batch_size * col.numel() > _MOST_MESSAGES:
+            given = (_samples(each, dim, info.batch_size) for each, dim in zip(args, in_dims, strict=True))
+            return torch.stack([_SpMM.apply(*one) for one in zip(*given, strict=True)]), 0
         value = value.unsqueeze(0) if in_dims[2] is None else value.movedim(in_dims[2], 0)  # (B or 1, nnz)
         x = x.unsqueeze(0) if in_dims[6] is None else x.movedim(in_dims[6], 0)  # (B or 1, C, K)
         messages = value.unsqueeze(-1) * x[:, col]  # (B, nnz, K)

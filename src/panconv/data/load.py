@@ -1,4 +1,4 @@
-"""`load`: a graph by name, or from a folder of raw files, as a PyG `Data`."""
+"""`load`: a graph by name, or from raw files, as a PyG `Data`."""
 
 from __future__ import annotations
 
@@ -12,27 +12,33 @@ from torch import Tensor
 from torch_geometric.data import Data
 from torch_geometric.utils import index_to_mask, to_undirected
 
-from panconv.data import builtin, planetoid
+from panconv.data import builtin, heterophilous, planetoid
 from panconv.data.builtin import DATASETS
+from panconv.data.heterophilous import METRIC_OF
 
 _MOST_DENSE = 2**28  # values
 
 
 def load(source: str | Path, *, name: str | None = None, normalize: bool = True, sparse: bool = False) -> Data:
-    """A node-classification graph with the public split.
+    """A node-classification graph with the public split, or with all the splits that its file has.
 
     Args:
         source: ``"cora"``, ``"citeseer"`` or ``"pubmed"`` (built in, no network), or a folder that holds the raw
-            Planetoid files ``ind.NAME.*``, or ``folder/NAME`` where it holds several graphs.
+            Planetoid files ``ind.NAME.*``, or ``folder/NAME`` where it holds several graphs; or a file ``NAME.npz`` of
+            the heterophilous benchmark. ``"minesweeper"``, ``"tolokers"``, ``"squirrel_filtered"`` and
+            ``"chameleon_filtered"`` are such files in the folder that the environment variable PANCONV_HETEROPHILOUS
+            names.
         name: which graph, where the folder holds several.
-        normalize: scale each row of ``x`` to sum 1, as GCN does; a row of zeros stays.
+        normalize: scale each row of ``x`` to sum 1, as GCN does; a row of zeros stays. Features of the heterophilous
+            benchmark are measurements, which may be negative, and stay as they are, as in its own code.
         sparse: keep ``x`` as a sparse CSR tensor, which `PANConv` and `fit` use as it is.
 
     Raw files are not trusted: docs/trust.md says what is admitted.
 
     Returns:
         ``x`` (N, F), float32, or float64 where the raw files have that; ``edge_index`` (2, E) with both directions of
-        every edge, sorted, no self-loops; ``y`` (N,); and the boolean ``train_mask``, ``val_mask``, ``test_mask`` (N,).
+        every edge, sorted, no self-loops; ``y`` (N,); and the boolean ``train_mask``, ``val_mask``, ``test_mask`` (N,),
+        or (N, 10) with the ten splits of the heterophilous benchmark.
 
     >>> data = load("cora")
     >>> data.num_nodes, data.num_edges, int(data.train_mask.sum())
@@ -40,29 +46,38 @@ def load(source: str | Path, *, name: str | None = None, normalize: bool = True,
     """
     raw = _read(source, name)
     N = raw.features.shape[0]
-    features = _normalized_rows(raw.features) if normalize else raw.features
+    features = _normalized_rows(raw.features) if normalize and raw.counts else raw.features
     if not sparse:
         _check_density(features)
     return Data(
         x=_to_torch(features) if sparse else torch.from_numpy(features.toarray()),
         edge_index=to_undirected(torch.from_numpy(raw.edges), num_nodes=N),
         y=torch.from_numpy(raw.y),
-        train_mask=index_to_mask(torch.from_numpy(raw.train), N),
-        val_mask=index_to_mask(torch.from_numpy(raw.val), N),
-        test_mask=index_to_mask(torch.from_numpy(raw.test), N),
+        train_mask=_mask(raw.train, N),
+        val_mask=_mask(raw.val, N),
+        test_mask=_mask(raw.test, N),
     )
+
+
+def _mask(nodes: np.ndarray, N: int) -> Tensor:
+    """From node ids, or a mask as it is."""
+    given = torch.from_numpy(nodes)
+    return given if given.dtype == torch.bool else index_to_mask(given, N)
 
 
 def _read(source: str | Path, name: str | None) -> planetoid.RawGraph:
     if not isinstance(source, (str, Path)):
         raise TypeError(f"source must be the name of a graph or a folder, got {type(source).__name__}")
-    if isinstance(source, str) and source.lower() in DATASETS:
-        if name is not None:
-            raise ValueError(
-                f"name={name!r} goes with a folder, but source {source!r} is a built-in graph: leave it out"
-            )
-        return builtin.read(source.lower())
+    known = source.lower() if isinstance(source, str) else ""
+    is_one = known in (*DATASETS, *METRIC_OF) or str(source).endswith(".npz")
+    if is_one and name is not None:
+        kind = "a built-in graph" if known in DATASETS else "one graph"
+        raise ValueError(f"name={name!r} goes with a folder, but source {_short(source)} is {kind}: leave it out")
+    if known in DATASETS:
+        return builtin.read(known)
     try:
+        if is_one:
+            return heterophilous.read(heterophilous.path_of(known) if known in METRIC_OF else _path(source))
         return planetoid.read(*_locate(source, name))
     except (OSError, RuntimeError) as error:  # a name too long for the disk, a folder without rights, ~nosuchuser
         reason = getattr(error, "strerror", None) or str(error).rstrip(".")
@@ -71,9 +86,7 @@ def _read(source: str | Path, name: str | None) -> planetoid.RawGraph:
 
 def _locate(source: str | Path, name: str | None) -> tuple[Path, str]:
     """The folder and the name of a graph in raw files."""
-    if "\0" in str(source):
-        raise ValueError(f"source {_short(source)} is no folder: a path holds no zero byte")
-    folder = Path(source).expanduser()
+    folder = _path(source)
     is_folder = folder.is_dir()
     if name is None and not is_folder and folder.name in planetoid.names_in(folder.parent):
         return folder.parent, folder.name
@@ -88,6 +101,12 @@ def _locate(source: str | Path, name: str | None) -> tuple[Path, str]:
     if name is not None and name not in names:
         raise ValueError(f"name {name!r} is not in the folder {folder}, which holds {', '.join(names)}")
     return folder, name or names[0]
+
+
+def _path(source: str | Path) -> Path:
+    if "\0" in str(source):
+        raise ValueError(f"source {_short(source)} is no path: a path holds no zero byte")
+    return Path(source).expanduser()
 
 
 def _short(source: str | Path) -> str:

@@ -32,9 +32,10 @@ class RawGraph:
     features: sp.csr_matrix  # (N, F) float32, or float64 where the file has that
     edges: np.ndarray  # (2, E) int64, each undirected edge once as (low, high), sorted, no self-loops
     y: np.ndarray  # (N,) int64
-    train: np.ndarray  # node ids, int64
+    train: np.ndarray  # node ids, int64, or masks (N, K) of K splits
     val: np.ndarray
     test: np.ndarray
+    counts: bool = True  # whether the features count something, so that their rows may be scaled to sum 1
 
 
 def names_in(folder: Path) -> list[str]:
@@ -110,7 +111,7 @@ def _labels(path: Path) -> np.ndarray:
 
 
 def _test_index(path: Path) -> np.ndarray:
-    words = _content(path).split()
+    words = content_of(path, "a graph has 8 files").split()
     if not words or not all(word.isdigit() and len(word) <= 18 for word in words):
         raise ValueError(f"{path} is no list of test nodes: a line is one node id; fetch it again")
     return np.array([int(word) for word in words], dtype=np.int64)
@@ -125,21 +126,22 @@ def _pairs(path: Path, N: int) -> np.ndarray:
 
 
 def _unpickle(path: Path, read: Callable[[bytes], T]) -> T:
-    content = _content(path)
+    content = content_of(path, "a graph has 8 files")
     try:
         return read(content)
     except ValueError as error:
         raise ValueError(f"{path} is not a sound Planetoid file: {error}; fetch it again") from None
 
 
-def _content(path: Path) -> bytes:
+def content_of(path: Path, remedy: str = "name another file") -> bytes:
+    """The bytes of a regular file of bounded size."""
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):  # a pipe, a device: reading might never end
-            raise ValueError(f"{path} is no regular file; a graph has 8")
+            raise ValueError(f"{path} is no regular file; {remedy}")
         if status.st_size > _MOST_BYTES:
             raise ValueError(f"{path} has {status.st_size} bytes, more than the {_MOST_BYTES} that a file may have")
         with path.open("rb") as file:
             return file.read(status.st_size)
     except OSError as error:
-        raise ValueError(f"cannot read {path}: {error.strerror}; a graph has 8 files") from None
+        raise ValueError(f"cannot read {path}: {error.strerror}; {remedy}") from None

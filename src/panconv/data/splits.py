@@ -1,4 +1,4 @@
-"""Random splits like the public one."""
+"""Which split each trial trains on: the public one, a random one like it, or one of those that a graph brings along."""
 
 from __future__ import annotations
 
@@ -38,3 +38,37 @@ def with_random_splits(data: Data, seeds: list[int]) -> Data:
     """The graph with a random split per trial, masks (N, S)."""
     splits = [random_split(data.y, seed) for seed in seeds]
     return with_split(data, *(torch.stack(column, dim=1) for column in zip(*splits, strict=True)))
+
+
+def with_given_splits(data: Data, seeds: list[int]) -> Data:
+    """The graph with one of its K splits per trial, masks (N, S): a trial with seed s has number s mod K."""
+    masks = [mask.reshape(data.num_nodes, -1) for mask in (data.train_mask, data.val_mask, data.test_mask)]
+    number = torch.tensor([seed % masks[0].size(1) for seed in seeds])
+    return with_split(data, *(mask[:, number] for mask in masks))
+
+
+def with_public_split(data: Data, seeds: list[int]) -> Data:
+    """The graph with the one split that it has, which all trials share."""
+    if getattr(data, "train_mask", None) is not None and data.train_mask.dim() == 2:
+        raise ValueError(
+            f"split 'public' is one for all trials, but the graph has {data.train_mask.size(1)}: choose split 'given'"
+        )
+    return data
+
+
+SPLITS = {"public": with_public_split, "random": with_random_splits, "given": with_given_splits}
+
+
+def with_splits(data: Data, split: str, seeds: list[int]) -> Data:
+    """The graph with the masks that a training names."""
+    return SPLITS[split](data, seeds)
+
+
+def without_test(data: Data) -> Data:
+    """The graph without the labels of nodes that no trial trains on or chooses by: they are −1."""
+    shown = copy.copy(data)
+    known = (data.train_mask | data.val_mask).reshape(len(data.y), -1).any(1)
+    shown.y = data.y.where(known, -1)
+    if "test_mask" in shown:
+        del shown.test_mask
+    return shown

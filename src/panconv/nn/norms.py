@@ -39,6 +39,7 @@ class BatchNorm(_Norm):
 
     running_mean: Tensor
     running_var: Tensor
+    track_running_stats = True  # as torch's norms say of themselves: `Stacked` keeps them by trial
 
     def __init__(self, channels: int, trials: int | None = None, eps: float = 1e-5, momentum: float = 0.1) -> None:
         super().__init__(channels, trials, eps)

@@ -1,4 +1,7 @@
-"""The one way to choose by validation: operators, ranked by how their trainings did. Never imports torch."""
+"""The one way to choose by validation: operators with settings, ranked by how their trainings did.
+
+Never imports torch.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import json
 import math
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from panconv.records.record import Record
@@ -14,12 +17,14 @@ from panconv.records.record import Record
 
 @dataclass(frozen=True)
 class Point:
-    """An operator and how its trials did on the validation nodes."""
+    """An operator, with settings, and how its trials did on the validation nodes."""
 
     operator: dict[str, Any]
     val_accuracy: float  # mean over the trials, at each one's lowest validation loss
     val_loss: float  # ∞ where it is not known
     std: float  # of the accuracy
+    settings: dict[str, Any] = field(default_factory=dict)
+    trials: int = 0
 
     @property
     def weights(self) -> Any:
@@ -32,15 +37,19 @@ def std(values: Sequence[float]) -> float:
 
 
 def ranked(records: Sequence[Record]) -> list[Point]:
-    """The operators of some records, best mean validation accuracy first; a tie goes to the lower loss."""
+    """The operators of some records, each with its settings, best mean validation accuracy first; a tie goes to the
+    lower loss."""
     groups: dict[str, list[Record]] = {}
     for record in records:
-        groups.setdefault(json.dumps(record.operator, sort_keys=True), []).append(record)
+        groups.setdefault(json.dumps([record.operator, record.settings], sort_keys=True), []).append(record)
     points = []
     for group in groups.values():
         accuracy = [record.val_accuracy for record in group if record.best_epoch != 0]
         loss = [math.inf if record.val_loss is None else record.val_loss for record in group]
         # A training that never had a finite loss: the operator is no candidate.
         mean = statistics.fmean(accuracy) if len(accuracy) == len(group) else 0.0
-        points.append(Point(group[0].operator or {}, mean, statistics.fmean(loss), std(accuracy)))
+        one = group[0]
+        points.append(
+            Point(one.operator or {}, mean, statistics.fmean(loss), std(accuracy), one.settings, trials=len(group))
+        )
     return sorted(points, key=lambda point: (-point.val_accuracy, point.val_loss))

@@ -38,8 +38,21 @@ class Settings:
 
 
 SETTINGS = Settings().plain()  # where nothing is said
-# What a record need not name: it is the way all trainings went before it had a name.
-UNSAID: dict[str, Any] = {"keep": "loss", "decay": "first", "rows": True}
+# What a record of PAN need not name: it is the way all trainings went before it had a name.
+UNSAID: dict[str, Any] = {
+    **{"keep": "loss", "decay": "first", "rows": True},
+    # the model: as in `panconv.PAN`, where share and identity are those of a residual to the input
+    **{"norm": None, "jk": None, "act": "relu", "concat": False},
+    **{"residual": None, "share": 0.1, "identity": 0.5},
+    # before the first matrix: PAN's `inputs`; dropout_input is null for the model's dropout
+    **{"drop_nodes": 0.0, "dropout_input": None, "propagate": False, "norm_input": None},
+    # the training: draws of random propagation that are held together by `consistency`, weight decay of what `decay`
+    # leaves out, what test_accuracy and val_accuracy hold, and the epochs at which the worse half of those that train
+    # side by side is cut
+    **{"draws": 1, "consistency": 0.0, "sharpening": 0.5},
+    **{"decay_others": 0.0, "metric": "accuracy", "halving": None},
+}
+PATHS = "walks"  # those of an operator that names none
 
 
 @dataclass(frozen=True)
@@ -48,7 +61,7 @@ class Task:
 
     dataset: str
     model: str  # "pan", or a baseline as the zoo names it
-    operator: dict[str, Any] | None  # PAN's method, L and weights; what a baseline has in place of its own, if anything
+    operator: dict[str, Any] | None  # PAN's method, L, weights and maybe paths; what a baseline has in place of its own
     split: str
     settings: dict[str, Any]
     seed: int

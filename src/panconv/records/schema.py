@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 PAN = "pan"
-SPLITS = ("public", "random")  # the second: a split of its own for each seed
+# "random": a split of its own for each seed; "given": the graph brings n splits, and seed s has split s mod n.
+SPLITS = ("public", "random", "given")
 LARGEST = 1e100  # of a number: means and deviations of such numbers cannot overflow
 DEEPEST = 8  # lists and objects within one another
 _MOST_EPOCHS = 1_000_000  # whose curves still fit into a line
@@ -99,26 +100,63 @@ RECORD: dict[str, Rule] = {
     ),
     "dropped": Rule(or_null(is_share), "a number between 0 and 1, or null"),
 }
+_SHARE_BELOW_1 = Rule(lambda value: is_number(value) and 0 <= value < 1, "at least 0 and below 1")
+_AT_LEAST_0 = Rule(lambda value: is_number(value) and value >= 0, "at least 0 and finite")
+_POSITIVE = Rule(lambda value: is_number(value) and value > 0, "positive and finite")
+_FLAG = Rule(lambda value: isinstance(value, bool), "true or false")
+
+
+def _one_of(*words: str | None) -> Rule:
+    named = ["null" if word is None else word for word in words]
+    return Rule(
+        lambda value: (value is None or isinstance(value, str)) and value in words,
+        " or ".join(filter(None, [", ".join(named[:-1]), named[-1]])),
+    )
+
+
 _OPERATOR: dict[str, Rule] = {  # PAN's
     "method": _COUNT,
     "L": _NATURAL,
     "weights": Rule(is_plain, f"text, finite numbers, lists or objects of them, at most {DEEPEST} deep"),
 }
+_OPERATOR_UNSAID: dict[str, Rule] = {  # what may be there
+    "paths": Rule(lambda value: isinstance(value, str) or is_object(value), "a name, or an object with a kind"),
+}
 _SETTINGS: dict[str, Rule] = {
     "hidden": _COUNT,
     "layers": _COUNT,
-    "lr": Rule(lambda value: is_number(value) and value > 0, "positive and finite"),
-    "dropout": Rule(lambda value: is_number(value) and 0 <= value < 1, "at least 0 and below 1"),
-    "weight_decay": Rule(lambda value: is_number(value) and value >= 0, "at least 0 and finite"),
+    "lr": _POSITIVE,
+    "dropout": _SHARE_BELOW_1,
+    "weight_decay": _AT_LEAST_0,
     "epochs": Rule(
         lambda value: is_whole(value, 1) and value <= _MOST_EPOCHS, f"a whole number between 1 and {_MOST_EPOCHS:,}"
     ),
     "patience": _COUNT,
 }
-_UNSAID: dict[str, Rule] = {  # settings that may be there
-    "keep": Rule(lambda value: value in ("loss", "accuracy", "both", "last"), "loss, accuracy, both or last"),
-    "decay": Rule(lambda value: value in ("first", "all"), "first or all"),
-    "rows": Rule(lambda value: isinstance(value, bool), "true or false"),
+_UNSAID: dict[str, Rule] = {  # settings that may be there; `record.UNSAID` has what each is where it is not
+    "keep": _one_of("loss", "accuracy", "both", "last", "metric"),
+    "decay": _one_of("first", "all", "layers"),
+    "rows": _FLAG,
+    # of the model
+    "norm": _one_of(None, "batch", "layer"),
+    "jk": _one_of(None, "last", "cat", "max"),
+    "act": Rule(or_null(lambda value: isinstance(value, str)), "the name of an activation, or null"),
+    "concat": _FLAG,
+    "residual": _one_of(None, "layer", "input"),
+    "share": Rule(is_share, "a number between 0 and 1"),
+    "identity": _AT_LEAST_0,
+    # of what happens to the features before the first matrix
+    "drop_nodes": _SHARE_BELOW_1,
+    "dropout_input": Rule(or_null(_SHARE_BELOW_1.holds), f"{_SHARE_BELOW_1.words}, or null"),
+    "propagate": _FLAG,
+    "norm_input": _one_of(None, "batch", "layer"),
+    # of the training
+    "draws": _COUNT,
+    "consistency": _AT_LEAST_0,
+    "sharpening": _POSITIVE,
+    "decay_others": _AT_LEAST_0,
+    "metric": _one_of("accuracy", "auc", "macro_f1"),
+    "halving": Rule(or_null(list_of(lambda value: is_whole(value, 1))), "a list of epochs, or null"),
 }
 
 
@@ -133,7 +171,7 @@ def check_fields(values: Mapping[str, Any], rules: Mapping[str, Rule], where: st
     """Refuses fields that break `TASK` or `RECORD`; of PAN, whose operator and settings are known, in words of these
     first."""
     if values["model"] == PAN:
-        _check_object(values["operator"], _OPERATOR, where, "operator")
+        _check_object(values["operator"], _OPERATOR, where, "operator", _OPERATOR_UNSAID)
         check_settings(values["settings"], where)
     check(values, rules, where)
 
@@ -143,8 +181,7 @@ def check_settings(how: Any, where: str) -> None:
     known = _SETTINGS | _UNSAID
     if isinstance(how, dict) and (odd := [name for name in how if name not in known]):
         raise ValueError(f"{where}: {odd[0]!r:.60} is no setting: they are {', '.join(known)}")
-    said = {name: rule for name, rule in _UNSAID.items() if isinstance(how, dict) and name in how}
-    _check_object(how, _SETTINGS | said, where, "settings")
+    _check_object(how, _SETTINGS, where, "settings", _UNSAID)
 
 
 def check_together(values: Mapping[str, Any], where: str) -> None:
@@ -169,9 +206,13 @@ def check_together(values: Mapping[str, Any], where: str) -> None:
     check(values, together, where)
 
 
-def _check_object(value: Any, rules: Mapping[str, Rule], where: str, what: str) -> None:
-    if not isinstance(value, dict) or not value.keys() <= rules.keys():
-        raise ValueError(f"{where}: {what} must be an object of {', '.join(rules)}")
+def _check_object(
+    value: Any, rules: Mapping[str, Rule], where: str, what: str, unsaid: Mapping[str, Rule] | None = None
+) -> None:
+    """Refuses what is no object of these fields, or, of those that may be unsaid, breaks the rule of one that is."""
+    known = {**rules, **(unsaid or {})}
+    if not isinstance(value, dict) or not value.keys() <= known.keys():
+        raise ValueError(f"{where}: {what} must be an object of {', '.join(known)}")
     if missing := [name for name in rules if name not in value]:
         raise ValueError(f"{where}: {what} has no {missing[0]!r}")
-    check(value, rules, where)
+    check(value, {name: known[name] for name in value}, where)

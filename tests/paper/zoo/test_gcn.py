@@ -1,7 +1,7 @@
 import pytest
 import torch
 from torch.testing import assert_close as close
-from zoo_graph import settings, share_right, small
+from zoo_graph import classes, settings, share_right, small
 
 from panconv import Adjacency
 from panconv.nn import Dropout
@@ -32,10 +32,10 @@ def test_neighbours_tell_what_features_do_not(name):
     data, truth = small()
     how = settings(name, **({"lr": 0.3} if name.endswith("sgc") else {}))
     told = []
-    predicted = trainer(name)(data, how, [4, 5], tell=told.append)
+    predicted = classes(trainer(name)(data, how, [4, 5], tell=told.append))
     assert predicted.shape == (2, 60)
     assert share_right(predicted, truth, data.test_mask) > 0.85
-    assert torch.equal(predicted[1:], trainer(name)(data, how, [5]))
+    assert torch.equal(predicted[1:], classes(trainer(name)(data, how, [5])))
     assert told
     assert told == sorted(told)
     assert told[-1] <= 1

@@ -6,7 +6,7 @@ from rings import two_rings
 from torch import nn
 from torch.nn import functional as F
 from towns import built, towns
-from zoo_graph import check_dropouts
+from zoo_graph import check_dropouts, classes
 
 from panconv import Adjacency
 from panconv.graph.csr import CSR
@@ -59,10 +59,10 @@ def test_training_uses_the_graph_and_follows_the_seed(name, normalize):
         data.edge_weight = torch.rand(data.edge_index.size(1)) + 5  # an operator with a spectrum of its own
     how = {**METHODS[name].settings, "normalize": normalize, "epochs": 15, "hidden": 8, "filter": 16, "steps": 6}
     how["weight_decay"] = 5e-4
-    both = trainer(name)(data, how, [3, 4])
+    both = classes(trainer(name)(data, how, [3, 4]))
     assert both.shape == (2, 40)
     assert (both == data.truth)[:, data.y < 0].float().mean() > 0.8
-    assert torch.equal(trainer(name)(data, how, [4])[0], both[1])
+    assert torch.equal(classes(trainer(name)(data, how, [4]))[0], both[1])
 
 
 def test_the_network_of_the_ritz_values_has_a_relu_and_no_bias():

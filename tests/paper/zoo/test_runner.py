@@ -1,7 +1,9 @@
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
+from sklearn.metrics import roc_auc_score
 
 from panconv import load
 from panconv.paper.zoo import runner
@@ -11,6 +13,7 @@ from panconv.records.record import Results, Task
 from panconv.training.runner import batched
 from panconv.training.runner import run as run_with
 
+HEADS = [{**METHODS["res_gat"].settings, "heads": heads} for heads in (1, 16, 64)]
 TASK = Task("cora", "gcn", None, "public", {**METHODS["gcn"].settings, "epochs": 4}, 0, True)
 
 
@@ -89,8 +92,67 @@ def test_what_has_a_record_is_not_trained_again(tmp_path):
 def test_batches_are_alike_but_for_the_seed(monkeypatch):
     mixed = tasks(0, 1) + tasks(0, settings={"lr": 1}) + tasks(2)
     assert [[t.seed for t in batch] for batch in batched(mixed, runner.Baselines())] == [[0, 1, 2], [0]]
-    monkeypatch.setattr(runner, "_BATCH_BYTES", 2 * 16 * load("cora").x.numel())
+    each = 16 * load("cora").x.numel() + 32 * 2708 * 16 * 2  # features, and two layers of 16 channels
+    monkeypatch.setattr(runner, "_BATCH_BYTES", 2 * each)
     assert [[t.seed for t in batch] for batch in batched(mixed, runner.Baselines())] == [[0, 1], [2], [0]]
+
+
+def test_attention_is_trained_in_smaller_batches(monkeypatch):
+    """A trial holds a number for each edge, head and layer."""
+    monkeypatch.setattr(runner, "_BATCH_BYTES", 2**30)
+    sizes = [runner.Baselines().at_once(replace(TASK, model="res_gat", settings=how), "cpu") for how in HEADS]
+    assert sizes[0] > 1.3 * sizes[1] > 1.3 * sizes[2]
+
+
+def test_trials_that_differ_in_what_fit_takes_by_trial_run_side_by_side():
+    seen = []
+
+    def train(data, how, seeds, device, tell):
+        seen.append(({name: how.get(name) for name in ("lr", "weight_decay", "dropout", "decay_others")}, list(seeds)))
+        return torch.zeros(len(seeds), data.num_nodes, dtype=torch.long)
+
+    changed = [{"lr": 0.1}, {"dropout": 0.7}, {"decay_others": 0.5, "lr": 0.1}]
+    mixed = [replace(TASK, seed=s, settings={**TASK.settings, **each}) for s, each in enumerate(changed)]
+    records = run([*mixed, replace(TASK, settings={**TASK.settings, "hidden": 8})], train=train)
+    plain = {"lr": 0.01, "weight_decay": 5e-4, "dropout": 0.5, "decay_others": None}
+    own = {"lr": [0.1, 0.01, 0.1], "dropout": [0.5, 0.7, 0.5], "decay_others": [0.0, 0.0, 0.5]}
+    assert seen == [({**plain, **own}, [0, 1, 2]), (plain, [0])]
+    assert [record.settings for record in records[:3]] == [task.settings for task in mixed]
+    by_itself = replace(TASK, model="fastgcn", settings=METHODS["fastgcn"].settings)  # which has epochs of its own
+    other = replace(by_itself, settings={**by_itself.settings, "lr": 0.5})
+    assert runner.Baselines().beside(by_itself) != runner.Baselines().beside(other)
+
+
+@pytest.mark.parametrize("metric", ["accuracy", "auc"])
+def test_scores_are_measured_by_the_metric_that_the_settings_name(tmp_path, monkeypatch, metric):
+    """On the splits that the graph brings: with seed 11 the second of two."""
+    monkeypatch.setenv("PANCONV_HETEROPHILOUS", str(tmp_path))
+    generator = torch.Generator().manual_seed(0)
+    y, scores = torch.arange(40) % 2, torch.randn(40, 2, generator=generator)
+    parts = torch.randint(3, (2, 40), generator=generator)
+    masks = {f"{name}_masks": (parts == i).numpy() for i, name in enumerate(("train", "val", "test"))}
+    x, edges = torch.rand(40, 3, generator=generator), torch.randint(40, (60, 2), generator=generator)
+    np.savez(tmp_path / "tolokers.npz", node_features=x.numpy(), node_labels=y.numpy(), edges=edges.numpy(), **masks)
+    settings = {**METHODS["res_gcn"].settings, "metric": metric, "epochs": 3}
+    task = Task("tolokers", "res_gcn", None, "given", settings, 11, True)
+    (record,) = run([task], Results(tmp_path / "records"), train=lambda *_, **__: scores.unsqueeze(0))
+    for part, found in ((1, record.val_accuracy), (2, record.test_accuracy)):
+        mine = parts[1] == part
+        margin = scores[mine, 1] - scores[mine, 0]
+        right = roc_auc_score(y[mine], margin) if metric == "auc" else float(((margin > 0) == y[mine]).float().mean())
+        assert found == pytest.approx(right, abs=1e-6)
+    together = run([replace(task, seed=s) for s in (11, 4)])  # a real training
+    (alone,) = run([replace(task, seed=4)])
+    assert together[1].test_accuracy == pytest.approx(alone.test_accuracy, abs=2e-3)
+    (one_by_one,) = run([replace(task, model="lp", settings=METHODS["lp"].settings)])
+    assert 0 <= one_by_one.test_accuracy <= 1
+
+
+def test_what_has_no_scores_knows_no_other_metric():
+    with pytest.raises(ValueError, match="'metric' is no setting of this method"):
+        run(tasks(0, model="lp", settings={**METHODS["lp"].settings, "metric": "auc"}))
+    with pytest.raises(ValueError, match="metric must be one of 'accuracy', 'auc', got 'speed'"):
+        run(tasks(0, settings={**TASK.settings, "metric": "speed"}))
 
 
 def test_a_real_training_is_the_same_alone_and_among_others():
@@ -99,6 +161,26 @@ def test_a_real_training_is_the_same_alone_and_among_others():
     (alone,) = run(tasks(1))
     assert alone.val_accuracy == pytest.approx(together[1].val_accuracy, abs=2e-3)
     assert [step.done for step in told] == [0, 0.25, 0.5, 0.75, 1]
+
+
+def test_settings_that_are_halved_are_told_apart(monkeypatch):
+    """What `fit` is to be given: side by side they may differ, and the trials of a setting go together."""
+    seen = []
+
+    def train(data, how, seeds, device, tell):
+        seen.append(how)
+        return torch.zeros(len(seeds), data.num_nodes, dtype=torch.long)
+
+    how = {**TASK.settings, "halving": [1, 2]}
+    two = [task for lr in (0.01, 0.1) for task in tasks(0, 1, settings={**how, "lr": lr}, tested=False)]
+    monkeypatch.setattr(runner, "trainer", lambda name: train)
+    runner.Baselines().train(two, "cpu", "", lambda *_: None)
+    assert seen[0]["cut"].settings.tolist() == [0, 0, 1, 1]
+    assert seen[0]["cut"].rungs == [1, 2]
+    runner.Baselines().train(tasks(0, 1), "cpu", "", lambda *_: None)
+    assert "cut" not in seen[1]
+    for task in two:
+        runner.Baselines().check(task)
 
 
 def test_on_m_and_on_a_walk():
@@ -127,7 +209,7 @@ def test_splits_side_by_side_and_one_after_another():
         return y.expand(len(seeds), -1)
 
     records = run(tasks(0, 1, 2, split="random"), train=train)
-    assert seen == [((2708, 3), [0, 1, 2], 0)]  # the test node of one is a training node of another
+    assert seen == [((2708, 3), [0, 1, 2], -1)]  # hidden are nodes that none of them may look at
     assert [record.test_accuracy for record in records] == [1, 1, 1]
     seen.clear()
     run(tasks(0, 1, split="random", model="lp", settings=METHODS["lp"].settings), train=train)

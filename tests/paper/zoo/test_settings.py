@@ -73,3 +73,14 @@ def test_values_take_the_kind_of_the_setting():
     changed = merged({"a": 0.1, "b": 3, "c": (1, 2)}, {"a": 2, "b": 4.0, "c": [5]})
     assert changed == {"a": 2.0, "b": 4, "c": (5,)}
     assert [type(each) for each in changed.values()] == [float, int, tuple]
+
+
+def test_a_norm_may_be_none():
+    how = METHODS["res_gcn"].settings
+    assert merged(how, {"norm": "layer"})["norm"] == "layer"
+    assert merged({**how, "norm": "batch"}, {"norm": None})["norm"] is None
+    for wrong, words in (("graph", "one of 'batch', 'layer', got 'graph'"), (3, 'norm must be like "batch", got 3')):
+        with pytest.raises(ValueError, match=words):
+            merged(how, {"norm": wrong})
+    with pytest.raises(ValueError, match="lr must be like"):
+        merged(how, {"lr": None})

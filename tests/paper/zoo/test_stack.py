@@ -2,7 +2,7 @@ import pytest
 import torch
 from torch import nn
 from torch.testing import assert_close as close
-from zoo_graph import settings, small
+from zoo_graph import classes, settings, small
 
 from panconv import Adjacency
 from panconv.paper.zoo import METHODS, gcn, stack, trainer
@@ -53,9 +53,10 @@ def test_each_trial_may_have_a_split_of_its_own(name):
     alone = []
     for s, (train, val) in enumerate(splits):
         data.train_mask, data.val_mask = train, val
-        alone.append(trainer(name)(data, settings(name, epochs=20), [s])[0])
+        alone.append(classes(trainer(name)(data, settings(name, epochs=20), [s]))[0])
     data.train_mask, data.val_mask = (torch.stack(masks, 1) for masks in zip(*splits, strict=True))
-    assert torch.equal(trainer(name)(data, settings(name, epochs=20), [0, 1, 2]), torch.stack(alone))
+    together = trainer(name)(data, settings(name, epochs=20), [0, 1, 2])
+    assert torch.equal(classes(together), torch.stack(alone))
 
 
 @pytest.mark.parametrize("decay", ["first.", "second.", ""])
@@ -102,6 +103,31 @@ def test_without_edges_the_nodes_with_a_label_are_enough():
     data, truth = small()
     how = settings("ssgc")
     alone = stack.fitted_alone(Blind, data.x, data, how, [3, 4])
-    assert torch.equal(alone, stack.fitted(Blind, data, how, [3, 4]))
+    assert alone.shape == (2, 60, 2)
+    close(alone, stack.fitted(Blind, data, how, [3, 4]))
     data.y = torch.where(data.test_mask, 1 - truth, truth)
     assert torch.equal(alone, stack.fitted_alone(Blind, data.x, data, how, [3, 4]))
+
+
+def test_numbers_by_trial_reach_fit_and_the_dropouts_as_they_are(monkeypatch):
+    """Which of them each trial gets is theirs to say."""
+    data, _ = small()
+    seen, own = {}, {"lr": [0.1, 0.2], "weight_decay": [0.0, 0.5], "decay_others": [0.3, 0.0], "metric": "auc"}
+
+    class Seen(Exception):
+        pass
+
+    def watched(model, data, **options):
+        seen.update(options)
+        raise Seen
+
+    def dropout(p):
+        seen["dropout"] = p
+        return nn.Identity()
+
+    monkeypatch.setattr(stack, "fit", watched)
+    monkeypatch.setattr(stack, "Dropout", dropout)
+    with pytest.raises(Seen):
+        gcn.train(data, settings("gcn", **own, dropout=[0.1, 0.6]), [0, 1])
+    assert {name: seen[name] for name in own} == own
+    assert seen["dropout"] == [0.1, 0.6]

@@ -20,8 +20,8 @@ from matplotlib.axes import Axes
 from panconv.paper.figures.style import SMALL, canvas, curve, ruled, save
 from panconv.paper.settings import settings
 from panconv.records.record import Record, Results, Task, pan_task
+from panconv.training.pans import Pans
 from panconv.training.runner import Step, run
-from panconv.training.search import Pans
 
 STARTS = (0.3, 3.0)  # a cold one and a hot one
 _SHADES = colormaps["viridis"]

@@ -12,8 +12,8 @@ from panconv.paper.tables.baselines import Baseline
 from panconv.paper.zoo.runner import Baselines
 from panconv.records.record import PAN, Record, Results, Task
 from panconv.training import runner
+from panconv.training.pans import Pans
 from panconv.training.runner import Step
-from panconv.training.search import Pans
 
 
 @dataclass(frozen=True)

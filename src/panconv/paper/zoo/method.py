@@ -7,6 +7,10 @@ from typing import Any
 
 from panconv.paper.published import TABLE2
 
+# What trials that `fit` trains side by side may each have of their own, and what it is told only where it is said.
+BY_TRIAL = ("lr", "weight_decay", "decay_others", "dropout")
+UNSAID: dict[str, Any] = {"keep": "loss", "metric": "accuracy", "decay_others": 0.0}
+
 
 @dataclass(frozen=True)
 class Method:
@@ -20,11 +24,23 @@ class Method:
     on_m: dict[str, dict[str, Any]] = field(default_factory=dict)  # what else changes there, by graph
     symmetric: bool = False  # whether its operator has to be symmetric
     one_split: bool = False  # whether trials side by side have to share a split: it takes no masks (N, S)
+    own_epochs: bool = False  # whether it is trained by epochs of its own, and not by `fit`
 
     @property
     def in_table2(self) -> bool:
         """Whether it is one of the paper's 24, which alone are counted and ranked."""
         return self.title in TABLE2
+
+    @property
+    def by_fit(self) -> bool:
+        """Whether `fit` trains it: it has scores then, and trials side by side may differ in the settings of
+        `BY_TRIAL`."""
+        return "decay" in self.settings and not self.own_epochs
+
+    @property
+    def known(self) -> dict[str, Any]:
+        """All settings that it takes, with those that need not be named: what is never named is as it always was."""
+        return {**(UNSAID if self.by_fit else {}), **self.settings}
 
     @property
     def paper(self) -> tuple[float | None, float | None, float | None]:

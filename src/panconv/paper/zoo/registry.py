@@ -147,6 +147,7 @@ METHODS: dict[str, Method] = {
         stack(epochs=400, patience=100, samples=400, batch=256),
         {"pubmed": {"samples": 3000}},
         met="graph",
+        own_epochs=True,
     ),
     "gln": Method(
         "GLN",

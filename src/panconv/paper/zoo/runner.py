@@ -1,4 +1,5 @@
-"""How the one runner trains baselines: those that differ only in their seed run together.
+"""How the one runner trains baselines: those that differ only in their seed, or in what `fit` takes by trial, run
+together.
 
 On the public split a method is given the graph without the labels of the test nodes, so that it cannot look at them.
 """
@@ -7,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import time
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -14,52 +16,70 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
+from panconv.base.checks import free_bytes
 from panconv.data import load
-from panconv.data.splits import random_split, with_random_splits, with_split
+from panconv.data.splits import with_split, with_splits
+from panconv.data.splits import without_test as hidden
 from panconv.paper.zoo.menu import SWITCHES
+from panconv.paper.zoo.method import BY_TRIAL, UNSAID
 from panconv.paper.zoo.registry import METHODS, trainer
 from panconv.paper.zoo.settings import merged
 from panconv.records.record import Record, Task, check_task
-from panconv.training.metrics import agreement
+from panconv.training.halving import cutting
+from panconv.training.metrics import METRICS, agreement
 from panconv.training.runner import Tell, versions
 from panconv.transforms import METTransform
 
-_BATCH_BYTES = 2**31  # of features and what is dropped of them, on a CPU
+_BATCH_BYTES = 2**31  # of what trials side by side hold, on a CPU
+# What is held of one trial: bytes for each feature, for each hidden value of a layer, and for each edge and head.
+_BYTES_PER_FEATURE, _BYTES_PER_HIDDEN, _BYTES_PER_EDGE = 16, 32, 40
 
 
 class Baselines:
-    """How the zoo's methods are trained: alike but for the seed, within memory."""
+    """How the zoo's methods are trained: alike but for the seed and what is each trial's own, within memory."""
 
     def check(self, task: Task) -> None:
         """Refuses what would have no readable record, or a setting that the method lacks."""
         check_task(task)
         if task.model in METHODS:
-            known = METHODS[task.model].settings
+            known = {**METHODS[task.model].known, "halving": task.settings.get("halving")}  # which `check_task` knows
             merged(known, {name: value for name, value in task.settings.items() if known.get(name, ...) != value})
 
     def beside(self, task: Task) -> str:
-        return task.alike()
+        own = BY_TRIAL if task.model in METHODS and METHODS[task.model].by_fit else ()
+        shared = {name: value for name, value in task.settings.items() if name not in own}
+        return replace(task, settings=shared).alike()
 
     def at_once(self, task: Task, device: str) -> int:
-        if torch.device(device).type != "cpu":
-            return 2**31
-        return max(1, _BATCH_BYTES // (16 * _loaded(task.dataset).x.numel()))
+        data, how, place = _loaded(task.dataset), task.settings, torch.device(device)
+        layers = how.get("layers", 2)
+        each = _BYTES_PER_FEATURE * data.x.numel()
+        each += _BYTES_PER_HIDDEN * data.num_nodes * how.get("hidden", 0) * layers
+        each += _BYTES_PER_EDGE * data.num_edges * how.get("heads", 0) * layers
+        return max(1, (free_bytes(place) // 2 if place.type == "cuda" else _BATCH_BYTES) // each)
+
+    def vectors(self, model: str) -> frozenset[str]:
+        """What a search may draw anew for each setting that trains beside others."""
+        return frozenset(BY_TRIAL if METHODS[model].by_fit else ())
+
+    def spelt(self, drawn: dict[str, Any]) -> tuple[None, dict[str, Any]]:
+        """What a search has drawn, as the operator, which is the method's own, and the settings of a task."""
+        return None, drawn
 
     def train(self, tasks: list[Task], device: str, command: str, tell: Tell) -> list[Record]:
         began, one, seeds = time.perf_counter(), tasks[0], [task.seed for task in tasks]
-        data = on_operator(one.dataset, one.operator)
-        if one.split == "random":
-            data = with_random_splits(data, seeds)
-        found = self._predicted(tasks, data, device, tell).cpu()  # (S, N)
+        data = with_splits(on_operator(one.dataset, one.operator), one.split, seeds)
+        found = self._found(tasks, data, device, tell).cpu()  # (S, N, C), or (S, N)
         seconds = round((time.perf_counter() - began) / len(tasks), 3)
+        metric = one.settings.get("metric", UNSAID["metric"])
         val, test = (
             mask.expand(len(tasks), -1) if mask.dim() == 1 else mask.T for mask in (data.val_mask, data.test_mask)
         )
         return [
             Record(
                 **vars(task),
-                test_accuracy=round(float(agreement(found[s, test[s]], data.y[test[s]])), 6) if task.tested else None,
-                val_accuracy=round(float(agreement(found[s, val[s]], data.y[val[s]])), 6),
+                test_accuracy=_measured(found[s], data.y, test[s], metric) if task.tested else None,
+                val_accuracy=_measured(found[s], data.y, val[s], metric),
                 seconds=seconds,
                 device=device,
                 versions=versions(),
@@ -68,32 +88,40 @@ class Baselines:
             for s, task in enumerate(tasks)
         ]
 
-    def _predicted(self, tasks: list[Task], data: Data, device: str, tell: Tell) -> Tensor:
-        """The class of each node by trial, (S, N)."""
+    def _found(self, tasks: list[Task], data: Data, device: str, tell: Tell) -> Tensor:
+        """The scores of each node by trial, (S, N, C), or its class, (S, N)."""
         one, seeds = tasks[0], [task.seed for task in tasks]
-        train = trainer(one.model)
-        how = one.settings | {name: value for name, value in (one.operator or {}).items() if name in SWITCHES}
-        if one.split == "public":
+        train, how = trainer(one.model), settings_of(tasks)
+        if data.train_mask.dim() == 1 or not METHODS[one.model].one_split:
             return train(hidden(data), how, seeds, device=device, tell=tell)
-        if not METHODS[one.model].one_split:
-            return train(data, how, seeds, device=device, tell=tell)
         one_by_one = []
         for s, seed in enumerate(seeds):
-            shown = hidden(with_split(data, *random_split(data.y, seed)))
-            part = train(shown, how, [seed], device=device, tell=lambda done, s=s: tell((s + done) / len(seeds)))
+            masks = (mask[:, s] for mask in (data.train_mask, data.val_mask, data.test_mask))
+            shown, mine = hidden(with_split(data, *masks)), settings_of([tasks[s]])
+            part = train(shown, mine, [seed], device=device, tell=lambda done, s=s: tell((s + done) / len(seeds)))
             one_by_one.append(part)
         return torch.cat(one_by_one)
 
 
+def settings_of(tasks: list[Task]) -> dict[str, Any]:
+    """The settings of tasks that train side by side: a list of numbers where they differ, one for each trial."""
+    one = tasks[0]
+    how = one.settings | {name: value for name, value in (one.operator or {}).items() if name in SWITCHES}
+    for name in BY_TRIAL:
+        each = [task.settings.get(name, UNSAID.get(name)) for task in tasks]
+        if any(value != each[0] for value in each):
+            how[name] = each
+    return how | cutting(tasks)
+
+
+def _measured(found: Tensor, y: Tensor, mask: Tensor, metric: str) -> float:
+    """The metric of a trial's scores, (N, C), or of its classes, (N,), on the nodes of a mask."""
+    found, y = found[mask], y[mask]
+    value = agreement(found, y) if found.dim() == 1 else METRICS[metric].of(found.unsqueeze(1), y.unsqueeze(1), None)
+    return round(float(value), 6)
+
+
 # ---------------------------------------------------------------------- graphs
-
-
-def hidden(data: Data) -> Data:
-    """The graph without the labels of nodes that are not for training or validation: they are −1."""
-    shown = copy.copy(data)
-    shown.y = data.y.where(data.train_mask | data.val_mask, -1)
-    del shown.test_mask
-    return shown
 
 
 def on_operator(dataset: str, operator: dict[str, Any] | None) -> Data:

@@ -9,19 +9,32 @@ from typing import Any
 
 WORDS: dict[str, tuple[str, ...]] = {
     "base": ("A", "A+I", "Â", "D⁻¹A", "D^−½AD^−½"),
-    "decay": ("first.", ""),
-    "keep": ("loss", "accuracy", "both"),
+    "decay": ("first.", "", "convs."),
+    "keep": ("loss", "accuracy", "both", "metric"),
     "lead": ("score", "share"),
     "link": ("count", "proportion"),
     "loss": ("hierarchical", "negative"),
+    "metric": ("accuracy", "auc"),
+    "norm": ("batch", "layer"),
     "quota": ("found", "equal"),
     "scale": ("none", "unit", "standard"),
     "variant": ("T", "I"),
     "walk": ("generic", "maximal-entropy"),
 }
+OR_NULL = ("norm",)  # of these, those that may be left out by saying null
 # Whole numbers are at least 1, but for these.
 FROM_ZERO = ("context_steps", "fixed", "hops", "label_pairs", "label_steps", "passes", "pretrain", "rounds")
-POSITIVE = ("C", "context_lr", "growth", "lr", "p", "q", "ridge", "threshold")  # other numbers are at least 0
+POSITIVE = (
+    "C",
+    "context_lr",
+    "growth",
+    "identity",
+    "lr",
+    "p",
+    "q",
+    "ridge",
+    "threshold",
+)  # other numbers are at least 0
 _MOST = 10**9  # of a whole number
 
 
@@ -34,18 +47,28 @@ def merged(settings: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, A
 
 def checked(name: str, value: Any, like: Any) -> Any:
     """A value that is of the kind of another, and makes sense for that setting."""
-    number = isinstance(like, (int, float)) and not isinstance(like, bool)
-    if isinstance(like, tuple) and isinstance(value, list):
-        value = tuple(value)
-    if number and isinstance(value, (int, float)) and not isinstance(value, bool):
-        if isinstance(like, float) and abs(value) < math.inf:
-            value = float(value) if abs(value) < 1e300 else math.inf  # a whole number may be too large for one
-        elif isinstance(like, int) and isinstance(value, float) and value.is_integer():
-            value = int(value)
+    if name in OR_NULL:
+        if value is None:
+            return value
+        like = WORDS[name][0]
+    value = _converted(value, like)
     fits = type(value) is type(like) and (not isinstance(like, tuple) or all(_is_whole(each) for each in value))
     if not fits:
         raise ValueError(f"{name} must be like {json.dumps(like, ensure_ascii=False)}, got {value!r:.60}")
     _check(name, value)
+    return value
+
+
+def _converted(value: Any, like: Any) -> Any:
+    """A value as the kind of another where it says the same: 2 as 2.0, a list as a tuple."""
+    number = isinstance(like, (int, float)) and not isinstance(like, bool)
+    if isinstance(like, tuple) and isinstance(value, list):
+        return tuple(value)
+    if number and isinstance(value, (int, float)) and not isinstance(value, bool):
+        if isinstance(like, float) and abs(value) < math.inf:
+            return float(value) if abs(value) < 1e300 else math.inf  # a whole number may be too large for one
+        if isinstance(like, int) and isinstance(value, float) and value.is_integer():
+            return int(value)
     return value
 
 
@@ -68,5 +91,5 @@ def _check(name: str, value: Any) -> None:
 def _check_number(name: str, value: float) -> None:
     if not math.isfinite(value) or value < 0 or (name in POSITIVE and value == 0):
         raise ValueError(f"{name} must be {'above' if name in POSITIVE else 'at least'} 0 and finite, got {value}")
-    if (name == "dropout" and value >= 1) or (name == "alpha" and value > 1):
+    if (name == "dropout" and value >= 1) or (name in ("alpha", "share") and value > 1):
         raise ValueError(f"{name} must be {'below' if name == 'dropout' else 'at most'} 1, got {value}")

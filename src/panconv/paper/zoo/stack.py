@@ -2,12 +2,13 @@
 
 Every method of the zoo, a stack or not, is a function of this form:
 
-    train(data, how, seeds, device="cpu", tell=silent) → classes (S, N)
+    train(data, how, seeds, device="cpu", tell=silent) → scores (S, N, C), or classes (S, N) where it has no scores
 
 `data` has x (N, F) dense with rows of sum 1, edge_index, maybe edge_weight (an operator to use in place of A), y, where
 the labels of the test nodes are −1, train_mask and val_mask. `how` holds the settings of the registry; with
-``how["normalize"]`` False the edge weights are the operator as they stand. Trial s depends on seeds[s] alone. `tell` is
-called with the share that is done, 0 … 1.
+``how["normalize"]`` False the edge weights are the operator as they stand. Of a method that `fit` trains, lr,
+weight_decay, decay_others and dropout may be lists of S numbers, one for each trial. Trial s depends on seeds[s], and
+on its own numbers, alone. `tell` is called with the share that is done, 0 … 1.
 """
 
 from __future__ import annotations
@@ -24,11 +25,14 @@ from torch_geometric.data import Data
 from panconv.graph import Adjacency
 from panconv.nn import Dropout, Stacked
 from panconv.training.fit import FitResult, fit
+from panconv.training.inputs import Reader
 
 How = Mapping[str, Any]
 Seeds = Sequence[int]
 Tell = Callable[[float], None]
 Make = Callable[[int, int], nn.Module]  # a module or a layer, from the widths of what goes in and of what comes out
+# Settings that go to `fit` as they are, where a method has them.
+_OPTIONS = ("lr", "weight_decay", "decay_others", "epochs", "patience", "keep", "metric", "cut")
 _NODES = 1024  # so many are classified at a time, once a model is trained that needs no edges
 
 
@@ -41,7 +45,7 @@ class Layers(nn.Module):
 
     Args:
         first, second: called with x, edge_index and edge_weight (or None).
-        p: of the dropout.
+        p: of the dropout, a number, or one for each trial.
         activation: between them.
     """
 
@@ -92,13 +96,16 @@ def trained_in_two_layers(layer: Callable[[Data, How, str], Make]) -> Callable[.
 
 
 def fitted(make: Make, data: Data, how: How, seeds: Seeds, device: str = "cpu", tell: Tell = silent) -> Tensor:
-    """Trains S copies of a module side by side, and returns the class of each node by trial, (S, N).
+    """Trains S copies of a module side by side, and returns the scores of each node by trial, (S, N, C).
 
     Args:
         make: the module of one trial, from the number of features and of classes; called with x and an `Adjacency`.
         data, how, seeds, device, tell: as every method of the zoo has them.
     """
-    return _fit(make, data, how, seeds, device, tell).predicted.T
+    model = _fit(make, data, how, seeds, device, tell).model
+    inputs = Reader.of(model, True, torch.device(device))(data)
+    with torch.no_grad():
+        return model(*inputs.args, **inputs.named).transpose(0, 1).cpu()
 
 
 def fitted_alone(
@@ -117,7 +124,7 @@ def fitted_alone(
     part = Data(z[known.to(z.device)], edgeless, y=data.y[known], train_mask=train, val_mask=val)
     model = _fit(make, part, how, seeds, device, tell).model
     with torch.no_grad():
-        return torch.cat([model(nodes, None).argmax(-1) for nodes in z.split(_NODES)]).T.cpu()
+        return torch.cat([model(nodes, None) for nodes in z.split(_NODES)]).transpose(0, 1).cpu()
 
 
 def _fit(make: Make, data: Data, how: How, seeds: Seeds, device: str, tell: Tell) -> FitResult[Stacked]:
@@ -125,7 +132,7 @@ def _fit(make: Make, data: Data, how: How, seeds: Seeds, device: str, tell: Tell
     shown.test_mask = None
     inputs, classes = data.x.size(1), int(data.y.max()) + 1
     model = Stacked(lambda: make(inputs, classes), inputs, classes, trials=len(seeds), decay=how["decay"])
-    options = {name: how[name] for name in ("lr", "weight_decay", "epochs", "patience", "keep") if name in how}
+    options = {name: how[name] for name in _OPTIONS if name in how}
     options["callback"] = lambda progress: tell(progress.epoch / progress.epochs)
     return fit(model, shown, seeds=seeds, device=device, **options)
 

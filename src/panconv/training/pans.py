@@ -1,0 +1,165 @@
+"""How PANs are trained: side by side where they may be, in batches that fit memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from math import isfinite
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+
+from panconv.base.checks import free_bytes, kind_of
+from panconv.data import load
+from panconv.data.splits import with_splits, without_test
+from panconv.graph import Adjacency
+from panconv.records.record import UNSAID, Record, Results, Task, check_task
+from panconv.records.schema import number_or_null
+from panconv.training.fit import FitResult
+from panconv.training.halving import cutting
+from panconv.training.inputs import checked_parts
+from panconv.training.models import PAN
+from panconv.training.recipe import VECTORS, Recipe, is_fixed
+from panconv.training.runner import Tell, versions
+from panconv.training.spaces import pan_operator
+from panconv.weights import PowerLaw
+
+# What is held of one trial while it trains: about this much per stored feature, and per hidden value of two layers.
+_BYTES_PER_FEATURE, _BYTES_PER_HIDDEN = 24, 60
+_PROPAGATED = 5 * 4  # bytes per value of features that are propagated first: five dense float32 (N, F) per draw
+_BATCH_BYTES = 2**29  # on the CPU, where larger batches fall out of the caches and are slower
+
+
+@dataclass(frozen=True)
+class Pans:
+    """How PANs are trained: side by side where they are alike but for the seed, fixed weights and `VECTORS`."""
+
+    data: Data | None = None  # the graph, where it is not to be loaded by its name
+
+    def check(self, task: Task) -> None:
+        check_task(task)
+
+    def beside(self, task: Task) -> str:
+        fixed = {**(task.operator or {}), "weights": "fixed"} if is_fixed(task.weights) else task.operator
+        shared = {name: value for name, value in task.settings.items() if name not in VECTORS}
+        return replace(task, operator=fixed, settings=shared).alike()
+
+    def at_once(self, task: Task, device: str) -> int:
+        data = loaded(task.dataset) if self.data is None else self.data
+        return batch_size(data, Recipe.of(task), device)
+
+    def train(self, tasks: list[Task], device: str, command: str, tell: Tell) -> list[Record]:
+        return train_batch(tasks, device=device, command=command, tell=tell, data=self.data)[0]
+
+    def vectors(self, model: str) -> frozenset[str]:
+        """What a search may draw anew for each setting that trains beside others."""
+        return frozenset((*VECTORS, "temperature", "alpha", "weights"))
+
+    def spelt(self, drawn: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """What a search has drawn, as the operator and the settings of a task."""
+        return pan_operator(drawn)
+
+
+def named_graph(data: Any, results: Results | None) -> tuple[str, Data | None]:
+    """The name that records have for a graph, and the graph itself where it cannot be loaded by that name.
+
+    Refuses a graph without classes, and one for which no record can be written.
+    """
+    if not isinstance(data, (str, Data)):
+        raise TypeError(f"data must be the name of a graph or a PyG Data, got {kind_of(data)}")
+    if isinstance(data, str):
+        return data, None
+    if checked_parts(data)[1].is_floating_point():
+        raise ValueError(f"data.y must be class numbers, whose accuracy ranks the points, got {data.y.dtype}")
+    if results is not None:
+        raise ValueError("results go with a graph that has a name: a Data object cannot be found again in a record")
+    return "a Data object", data
+
+
+def batch_size(data: Data, recipe: Recipe, device: str = "cpu") -> int:
+    """How many trials of a graph train side by side within memory."""
+    (N, F), how = data.x.shape, recipe.setting
+    propagated, draws = how("propagate"), how("draws")
+    stored = data.x.values().numel() if data.x.layout == torch.sparse_csr else data.x.numel()
+    values = how("hidden") * max(1, how("layers") / 2) * (recipe.operator["L"] + 1 if how("concat") else 1)
+    features = _PROPAGATED * N * F if propagated else _BYTES_PER_FEATURE * stored
+    each = draws * (features + _BYTES_PER_HIDDEN * N * values)
+    place = torch.device(device)
+    budget = free_bytes(place) // 2 if place.type == "cuda" else _BATCH_BYTES
+    return max(1, int(budget // each))
+
+
+def train_batch(
+    tasks: Sequence[Task],
+    *,
+    device: str = "cpu",
+    command: str = "",
+    tell: Tell | None = None,
+    data: Data | None = None,
+) -> tuple[list[Record], FitResult[PAN]]:
+    """Trains PANs that may train side by side, all at once, on `data` or the graph they name.
+
+    Where they are not to be tested, the labels of the test nodes are not even there.
+    """
+    one, seeds = tasks[0], [task.seed for task in tasks]
+    check_task(one)
+    recipe = Recipe.side_by_side([*map(Recipe.of, tasks)])
+    data = loaded(one.dataset, recipe.setting("rows")) if data is None else data
+    classes, data = int(data.y.max()) + 1, with_splits(data, one.split, seeds)
+    shown = data if one.tested else without_test(data)
+    told = None if tell is None else lambda progress: tell(progress.epoch / progress.epochs, progress)
+    result = recipe.fit(shown, seeds, device, told, classes=classes, **cutting(tasks))
+    learned: list[Tensor] = []
+    if one.tested:
+        adj = Adjacency.of(data.edge_index, num_nodes=data.num_nodes)
+        with torch.no_grad():  # k(n; i) of eq. 2, the mean over the nodes, (L+1, S) per layer
+            learned = [conv.met(adj).path_weights.mean(1) for conv in result.model.cpu().layers()]
+    return [_record(task, s, result, learned, device, command) for s, task in enumerate(tasks)], result
+
+
+def _record(task: Task, s: int, result: FitResult[PAN], learned: list[Tensor], device: str, command: str) -> Record:
+    """Trial s of what was trained side by side; the many that only choose leave neither curves nor k(n) behind."""
+    loss, accuracy = (_curve(result.history[name], s, result) for name in ("val_loss", f"val_{result.metric}"))
+    best = result.best_epoch[s]
+    return Record(
+        **vars(task),
+        test_accuracy=_share(result.test_metric[s]) if task.tested else None,
+        val_accuracy=_share(accuracy[best - 1]) if best else 0.0,
+        seconds=round(result.seconds / len(result.best_epoch), 3),
+        device=device,
+        versions=versions(),
+        command=command,
+        val_loss=loss[best - 1] if best else None,
+        best_epoch=best,
+        loss_curve=loss if task.tested else [],
+        accuracy_curve=[*map(_share, accuracy)] if task.tested else [],
+        path_weights=[[number_or_null(round(k, 4)) for k in layer[:, s].tolist()] for layer in learned],
+        temperatures=_temperatures(result.model, s),
+    )
+
+
+def _share(value: float | None) -> float:
+    """A metric as a record has it: 0 where it could not be measured."""
+    return value if value is not None and isfinite(value) else 0.0
+
+
+def _temperatures(model: PAN, s: int) -> list[float | None]:
+    """Trial s's trained T by layer, unrounded; null in a layer that has none, empty if none has."""
+    kinds = (conv.weights for conv in model.layers())
+    laws = [each if isinstance(each, PowerLaw) and each.trained else None for each in kinds]
+    T = [None if law is None else number_or_null(law.log_temperature[s].double().exp().item()) for law in laws]
+    return T if any(laws) else []
+
+
+def _curve(values: Tensor, s: int, result: FitResult[PAN]) -> list[Any]:
+    """A trial's curve until it stopped; nothing for one that never had a finite loss."""
+    last = result.stopped_epoch[s] if result.best_epoch[s] else 0
+    return [number_or_null(round(value, 5)) for value in values[:last, s].tolist()]
+
+
+@lru_cache(maxsize=8)
+def loaded(dataset: str, rows: bool = UNSAID["rows"]) -> Data:
+    return load(dataset, sparse=True, normalize=rows)

@@ -1,0 +1,153 @@
+"""`Recipe`: the one translator from a record's operator and settings to what `PAN` and `fit` are given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch_geometric.data import Data
+
+from panconv.records.record import PATHS, UNSAID, Task
+from panconv.training.consistency import Consistency
+from panconv.training.fit import FitResult, Progress, fit
+from panconv.training.models import PAN
+from panconv.weights import layer_specs, weights_from
+
+# What may differ between trainings that run side by side, beside the seed and fixed path weights: a number per trial.
+VECTORS = (
+    *("lr", "weight_decay", "decay_others", "dropout", "dropout_input", "drop_nodes"),
+    *("consistency", "sharpening", "share", "identity"),
+)
+_SAME_IN_PAN = ("norm", "jk", "act", "concat")  # settings that are arguments of the same name
+_SAME_IN_FIT = ("lr", "weight_decay", "epochs", "patience", "keep", "decay_others", "metric")
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A PAN and its training, as a record has them.
+
+    Args:
+        operator: method, L, weights, and maybe paths.
+        settings: those of `panconv.records.record.SETTINGS`, and of `UNSAID` those that are said. One of `VECTORS` may
+            be a list of S numbers, one per trial.
+    """
+
+    operator: dict[str, Any]
+    settings: dict[str, Any]
+
+    @staticmethod
+    def of(task: Task) -> Recipe:
+        """That of a training, or of its record."""
+        return Recipe(task.operator or {}, task.settings)
+
+    def setting(self, name: str) -> Any:
+        """A setting's value, said or not."""
+        return self.settings[name] if name in self.settings else UNSAID[name]
+
+    def model(self, in_channels: int, out_channels: int, trials: int | None = None) -> PAN:
+        """The model, not yet trained; `trials` as in `PAN`."""
+        how, met = self.setting, self.operator
+        given = {name: how(name) for name in _SAME_IN_PAN if how(name) != UNSAID[name]}
+        # What is not said is left to PAN.
+        if met.get("paths", PATHS) != PATHS:
+            given["paths"] = met["paths"]
+        if how("residual") is not None:
+            given["residual"] = _residual(how("residual"), how("share"), how("identity"))
+        if (inputs := self._inputs()) is not None:
+            given["inputs"] = inputs
+        model = PAN(
+            in_channels,
+            how("hidden"),
+            out_channels,
+            how("layers"),
+            L=met["L"],
+            method=met["method"],
+            weights=met["weights"],
+            dropout=how("dropout"),
+            trials=trials,
+            **given,
+        )
+        model.decay = how("decay")
+        return model
+
+    def _inputs(self) -> dict[str, Any] | None:
+        """What happens to the features before the first matrix; None for nothing but the model's dropout."""
+        names = {"drop_nodes": "drop_nodes", "dropout": "dropout_input", "propagate": "propagate", "norm": "norm_input"}
+        if all(self.setting(name) == UNSAID[name] for name in names.values()):
+            return None
+        return {argument: self.setting(name) for argument, name in names.items()}
+
+    def options(self) -> dict[str, Any]:
+        """What `fit` is given beside model, data, seeds and device; what is not said is left to it."""
+        given = {name: self.setting(name) for name in _SAME_IN_FIT if name in self.settings}
+        given = {name: value for name, value in given.items() if name not in UNSAID or value != UNSAID[name]}
+        draws, weight = self.setting("draws"), self.setting("consistency")
+        if draws > 1 or weight != UNSAID["consistency"]:
+            given["regularizer"] = Consistency(draws, weight, self.setting("sharpening"))
+        return given
+
+    def fit(
+        self,
+        data: Data,
+        seeds: Sequence[int] = (0,),
+        device: str | torch.device = "cpu",
+        callback: Callable[[Progress], None] | None = None,
+        *,
+        classes: int | None = None,
+        **others: Any,
+    ) -> FitResult[PAN]:
+        """Trains it with some seeds, side by side.
+
+        Args:
+            data, seeds, device, callback: as in `fit`.
+            classes: how many there are; None for those of data.y.
+            others: what else to give to `fit`.
+        """
+        classes = int(data.y.max()) + 1 if classes is None else classes
+        model = self.model(data.x.size(1), classes, trials=len(seeds))
+        return fit(model, data, seeds=seeds, device=device, callback=callback, **self.options(), **others)
+
+    @staticmethod
+    def side_by_side(recipes: Sequence[Recipe]) -> Recipe:
+        """One recipe of some that differ only in what may differ by trial: lists of numbers, and fixed path weights in
+        columns."""
+        one = recipes[0]
+        L, layers = one.operator["L"], one.setting("layers")
+        weights = _columns([each.operator["weights"] for each in recipes], layers, L)
+        settings = dict(one.settings)
+        for name in VECTORS:
+            values = [each.setting(name) for each in recipes]
+            if any(value != values[0] for value in values):
+                settings[name] = [_own(each, name) for each in recipes]
+            elif name in settings or values[0] != UNSAID.get(name):
+                settings[name] = values[0]
+        return Recipe({**one.operator, "weights": weights}, settings)
+
+
+def _own(recipe: Recipe, name: str) -> Any:
+    """A number of one trial; where the input has no dropout of its own, the model's."""
+    value = recipe.setting(name)
+    return recipe.setting("dropout") if value is None else value
+
+
+def _residual(kind: str, share: Any, identity: Any) -> Any:
+    """PAN's argument of that name."""
+    return {"kind": kind, "share": share, "identity": identity} if kind == "input" else kind
+
+
+def is_fixed(weights: Any) -> bool:
+    """Whether weights are numbers that may stand in columns beside others."""
+    if isinstance(weights, dict) and weights.get("kind") == "layers":
+        return all(map(is_fixed, weights["of"]))
+    return isinstance(weights, list) or (isinstance(weights, dict) and weights.get("trained") is False)
+
+
+def _columns(weights: Sequence[Any], layers: int, L: int) -> Any:
+    """The weights of some trainings as one spec: the same for all, or the numbers of each in a column."""
+    if not is_fixed(weights[0]):
+        return weights[0]
+    by_recipe = [layer_specs(spec, layers) for spec in weights]
+    columns = [[weights_from(of[layer], L)() for of in by_recipe] for layer in range(layers)]
+    return {"kind": "layers", "of": [torch.stack(each, dim=1).tolist() for each in columns]}

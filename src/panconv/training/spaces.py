@@ -1,0 +1,194 @@
+"""Spaces that a search draws settings from: what each name may be, drawn from a seed, the same on every machine."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from random import Random
+from typing import Any
+
+from panconv.base.checks import as_number, kind_of, shown
+
+GROUP = 8  # settings that share what cannot differ side by side, so that they train side by side
+_DIGITS = 3  # significant ones of a number that is drawn: a record is read by people
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of some values, all alike; a value that is a `Choice` or a `Range` is drawn from in turn."""
+
+    values: Sequence[Any]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.values, (list, tuple)) or not self.values:
+            raise ValueError(f"values must be a list of what may be chosen, at least one, got {shown(self.values)}")
+
+    def draw(self, random: Random) -> Any:
+        return drawn(self.values[int(random.random() * len(self.values))], random)
+
+
+@dataclass(frozen=True)
+class Range:
+    """A number between two, both included; a whole one where both are whole, and with `log` evenly on that scale."""
+
+    low: float
+    high: float
+    log: bool = False
+
+    def __post_init__(self) -> None:
+        low, high = as_number(self.low), as_number(self.high)
+        sound = low is not None and high is not None and math.isfinite(low) and math.isfinite(high) and low <= high
+        if not sound or (self.log and not self.low > 0):
+            least = " and above 0" if self.log else ""
+            raise ValueError(f"low and high must be rising{least}, got {shown(self.low)} and {shown(self.high)}")
+
+    def draw(self, random: Random) -> Any:
+        share, whole = random.random(), isinstance(self.low, int) and isinstance(self.high, int)
+        low, high = (self.low - 0.5, self.high + 0.5) if whole else (self.low, self.high)
+        found = low * (high / low) ** share if self.log else low + (high - low) * share
+        found = round(found) if whole else float(f"{found:.{_DIGITS}g}")
+        return min(max(found, self.low), self.high)
+
+
+def drawn(values: Any, random: Random) -> Any:
+    """One value of what a space has under a name: a fixed one is itself."""
+    return values.draw(random) if isinstance(values, (Choice, Range)) else values
+
+
+@dataclass(frozen=True)
+class Space:
+    """What settings may be.
+
+    Args:
+        values: by name a `Choice`, a `Range`, or a fixed value. A tuple of names has values that are drawn together,
+            tuples as long.
+        points: settings with a value for every name, members of the space as good as any that is drawn.
+    """
+
+    values: Mapping[Any, Any]
+    points: tuple[dict[str, Any], ...] = ()
+
+    def with_values(self, **changes: Any) -> Space:
+        """The space where some names have these values, in its points too."""
+        points = tuple({**point, **changes} for point in self.points)
+        return replace(self, values={**self.values, **changes}, points=points)
+
+    def settings(self, places: range, seed: int, vectors: Collection[str]) -> list[dict[str, Any]]:
+        """The settings at some places of an endless list: the points, then what is drawn.
+
+        Args:
+            places: from 0.
+            seed: of the list.
+            vectors: names that may differ side by side. All others are drawn once for a group of settings; where there
+                are no such names, all are drawn anew for each.
+        """
+        given = len(self.points)
+        return [self.points[i] if i < given else self._drawn(i - given, seed, vectors) for i in places]
+
+    def _drawn(self, place: int, seed: int, vectors: Collection[str]) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for name, values in self.values.items():
+            names = name if isinstance(name, tuple) else (name,)
+            own = not vectors or all(each in vectors for each in names)
+            # A stream per name: a name that is added changes none of the others. Texts seed alike everywhere.
+            random = Random(f"{seed} {' '.join(names)} {place if own else f'group {place // GROUP}'}")
+            value = drawn(values, random)
+            found |= dict(zip(names, value if isinstance(name, tuple) else (value,), strict=True))
+        return found
+
+
+def checked_space(space: Any, known: Mapping[str, Space]) -> Space:
+    """A space from its name, or from the values themselves."""
+    if isinstance(space, str):
+        if space not in known:
+            raise ValueError(f"space must be one of {', '.join(known) or 'none'}, or a dict, got {shown(space)}")
+        return known[space]
+    if isinstance(space, Mapping):
+        return Space(space)
+    if not isinstance(space, Space):
+        raise TypeError(f"space must be the name of one, a dict or a Space, got {kind_of(space)}")
+    return space
+
+
+# ---------------------------------------------------------------------- PAN's
+
+
+def pan_operator(drawn: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What is drawn for a PAN, as the operator and the settings of a record.
+
+    The weights are those of temperature T and exponent alpha, exp(−n^alpha/T), of sum 1; None for T is infinity, where
+    all lengths weigh the same. `weights` are taken as they are.
+    """
+    operator = ("method", "L", "paths", "weights", "temperature", "alpha")
+    L, T = drawn["L"], drawn.get("temperature")
+    law = {"kind": "power-law", "alpha": drawn.get("alpha", 1.0), "temperature": T, "trained": False}
+    weights: Any = [1 / (L + 1)] * (L + 1) if T is None else {**law, "normalized": True}
+    paths = {"paths": drawn["paths"]} if "paths" in drawn else {}
+    met = {"method": drawn["method"], "L": L, "weights": drawn.get("weights", weights), **paths}
+    return met, {name: value for name, value in drawn.items() if name not in operator}
+
+
+_LR, _SHARE = Range(0.005, 0.2, log=True), Range(0.0, 0.8)
+_WARM = Choice((None, Range(2.0, 20.0, log=True), Range(2.0, 20.0, log=True)))
+_LONG = {"epochs": 1000, "patience": 200, "rows": True}
+_RANDOM_PROPAGATION = {"method": 5, "alpha": 1.0, "hidden": 32, "layers": 1, "jk": "last", "decay": "all", **_LONG}
+# As published for Cora, Citeseer and Pubmed: method 5 at infinite temperature.
+_PUBLISHED = tuple(
+    {
+        **{**_RANDOM_PROPAGATION, "temperature": None, "drop_nodes": 0.5, "weight_decay": 5e-4, "propagate": True},
+        **{"L": L, "draws": draws, "consistency": consistency, "sharpening": sharpening, "lr": lr},
+        **{"dropout_input": inputs, "dropout": hidden, "norm": norm, "norm_input": norm},
+    }
+    for L, draws, consistency, sharpening, inputs, hidden, lr, norm in (
+        (8, 4, 1.0, 0.5, 0.5, 0.5, 0.01, None),
+        (2, 2, 0.7, 0.3, 0.0, 0.2, 0.01, None),
+        (5, 4, 1.0, 0.2, 0.6, 0.8, 0.2, "batch"),
+    )
+)
+SPACES: dict[str, Space] = {
+    # one layer, whole nodes dropped before the operator, several draws held together
+    "random-propagation": Space(
+        {
+            **_RANDOM_PROPAGATION,
+            **{"method": Choice((5, 5, 5, 5, 2, 4)), "L": Range(2, 14), "temperature": _WARM},
+            "alpha": Choice((1.0, 1.0, Range(1.0, 2.0))),
+            **{"drop_nodes": Range(0.2, 0.7), "draws": 4, "consistency": Range(0.5, 2.0)},
+            **{"sharpening": Range(0.1, 0.5), "dropout_input": _SHARE, "dropout": _SHARE},
+            **{"lr": _LR, "weight_decay": Range(2e-4, 3e-3, log=True)},
+            ("propagate", "norm", "norm_input"): Choice(
+                ((True, None, None), (True, "batch", "batch"), (False, None, None), (False, "batch", None))
+            ),
+        },
+        _PUBLISHED,
+    ),
+    # two layers and few fixed k(n), as in the paper
+    "paper": Space(
+        {
+            **{"method": 5, "L": 2, "layers": 2, "epochs": 400, "patience": 100, "rows": True},
+            "weights": Choice(([0.0, 1.0, 1.0], [0.0, 0.5, 0.5], [0.5, 1.0, 1.0], [1.0, 1.0, 1.0], [0.0, 1.0, 0.5])),
+            **{"hidden": Choice((16, 32, 64)), "lr": Range(0.002, 0.05, log=True), "dropout": Range(0.2, 0.8)},
+            "weight_decay": Range(2e-4, 2e-2, log=True),
+        }
+    ),
+    # a residual to the input and the identity beside each matrix, down to 64 layers
+    "deep": Space(
+        {
+            **{"method": 5, "L": Range(1, 4), "temperature": _WARM, **_LONG},
+            **{"residual": "input", "share": Range(0.05, 0.5), "identity": Range(0.1, 1.5)},
+            **{"layers": Choice((2, 4, 8, 16, 32, 64)), "hidden": 64, "norm": Choice((None, None, "layer"))},
+            **{"lr": Range(0.002, 0.03, log=True), "dropout": Range(0.3, 0.8), "decay": "layers"},
+            **{"weight_decay": Range(1e-3, 5e-2, log=True), "decay_others": Range(1e-4, 3e-3, log=True)},
+        }
+    ),
+    # a matrix per length, no self-loops, and a path of its own for a node's own features
+    "heterophilous": Space(
+        {
+            **{"method": 9, "L": Range(1, 4), "temperature": None, "concat": True, "residual": "layer"},
+            **{"layers": Choice((2, 3, 4, 6, 8, 12)), "hidden": Choice((64, 128, 256))},
+            **{"norm": Choice(("batch", "layer")), "dropout": Range(0.1, 0.7), "keep": "metric"},
+            **{"lr": Range(3e-4, 2e-2, log=True), "weight_decay": Range(1e-6, 1e-3, log=True), "decay": "all"},
+            **{**_LONG, "rows": False},
+        }
+    ),
+}

@@ -1,0 +1,102 @@
+import json
+from importlib import import_module
+
+import pytest
+from in_process import call
+from two_communities import small
+
+import panconv.data
+from panconv.paper.zoo import runner
+from panconv.records.record import Results
+from panconv.training import pans
+from panconv.training.spaces import SPACES, Choice, Space
+
+SHORT = ["--settings=2", "--seeds=1", "--finalists=2", "--reruns=2", "--trials=3"]
+TINY = Space(
+    {
+        **{"method": 5, "L": 1, "hidden": 4, "layers": 2, "dropout": 0.0, "patience": 9, "epochs": 6, "lr": 0.05},
+        **{"weight_decay": 0.0, "weights": Choice(([0.0, 1.0], [1.0, 0.5], [0.5, 1.0], [1.0, 1.0]))},
+    }
+)
+
+
+@pytest.fixture
+def tiny(monkeypatch):
+    """Two communities in place of Cora, and a space that is quickly searched."""
+    monkeypatch.setitem(SPACES, "tiny", TINY)
+    places = (panconv.data, pans, runner)
+    for place in places:
+        monkeypatch.setattr(place, "load", lambda *_, sparse=False, **__: small(sparse=sparse))
+    for cached in (pans.loaded, runner._loaded):
+        cached.cache_clear()
+    yield
+    for cached in (pans.loaded, runner._loaded):
+        cached.cache_clear()
+
+
+def test_a_search_of_pan(tiny, tmp_path):
+    line = ["search", "cora", "--space=tiny", *SHORT, f"--out={tmp_path / 'r'}", f"--json={tmp_path / 'x.json'}"]
+    done = call(*line, cwd=tmp_path)
+    assert done.code == 0, done.stderr
+    assert "Cora, PAN: the best by validation" in done.stdout
+    assert "on 3 fresh seeds" in done.stdout
+    assert "Choice: method 5, L 1, weights" in done.stdout
+    assert "hidden" not in done.stdout.split("Choice")[0]  # which all share
+    records = Results(tmp_path / "r").read()
+    assert len(records) == 2 * 1 + 2 * 2 + 3
+    written = json.loads((tmp_path / "x.json").read_text())
+    tested = {str(each.seed): each.test_accuracy for each in records if each.tested}
+    assert written["test_accuracy"] == tested
+    assert len(tested) == 3
+    assert written["choice"] == written["finalists"][0]
+    assert written["trainings"] == 9
+    assert written["choice"]["val_accuracy"] >= written["finalists"][1]["val_accuracy"]
+    again = call(*line, cwd=tmp_path)
+    assert again.stdout == done.stdout
+    assert len(Results(tmp_path / "r").read()) == 9
+
+
+def test_a_search_of_a_baseline(tiny, tmp_path):
+    done = call("search", "cora", "--model=GCN", "--epochs=3", *SHORT, f"--out={tmp_path}", cwd=tmp_path)
+    assert done.code == 0, done.stderr
+    assert "Cora, GCN: the best" in done.stdout
+    records = Results(tmp_path).read()
+    assert {each.model for each in records} == {"gcn"}
+    assert {each.settings["epochs"] for each in records} == {3}
+    done = call("search", "cora", "--model=lp", *SHORT, f"--out={tmp_path}", cwd=tmp_path)
+    assert done.code == 0, done.stderr
+    assert not any("halving" in each.settings for each in Results(tmp_path).read() if each.model == "lp")
+
+
+def test_a_time(tiny, tmp_path):
+    _seconds = import_module("panconv.cli.search")._seconds
+    assert [_seconds(text) for text in ("90s", "10m", "1.5h")] == [90, 600, 5400]
+    done = call("search", "cora", "--space=tiny", "--budget=1s", *SHORT[1:], f"--out={tmp_path}", cwd=tmp_path)
+    assert done.code == 0, done.stderr
+    assert "Test: " in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--budget=10"], "--budget must be a time above 0, such as 90s, 10m or 1h, got '10'"),
+        (["--budget=0s"], "--budget must be a time above 0"),
+        (["--space=warm"], "space must be one of random-propagation, paper, deep, heterophilous"),
+        (["--model=gnc"], "'gnc' is no method of the zoo"),
+        (["--model=gcn", "--space=deep"], "--space goes with --model pan"),
+        (["--model=lp", "--epochs=3"], "'epochs' is no setting of this method"),
+        (["--settings=0"], "--settings must be at least 1, got 0"),
+        (["--seeds=0"], "--seeds must be at least 1, got 0"),
+        (["--finalists=-1"], "--finalists must be at least 1"),
+        (["--reruns=0"], "--reruns must be at least 1"),
+        (["--trials=0"], "--trials must be at least 1"),
+        (["--metric=loss", "--space=tiny"], "metric must be accuracy, auc or macro_f1, got 'loss'"),
+        (["--device=warp"], "--device warp cannot be used here"),
+    ],
+)
+def test_what_is_wrong_is_refused_in_a_line(tiny, tmp_path, words, message):
+    done = call("search", "cora", *words, f"--out={tmp_path}", cwd=tmp_path)
+    assert done.code == 2
+    assert message in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,104 @@
+import sys
+from types import SimpleNamespace
+
+import pytest
+from two_communities import small
+
+from panconv import PAN, fit
+from panconv.records.record import SETTINGS, UNSAID, pan_task
+from panconv.training import recipe
+from panconv.training.recipe import VECTORS, Recipe
+
+MET = {"method": 5, "L": 2, "weights": [0.0, 1.0, 1.0]}
+QUICK = {**SETTINGS, "epochs": 6, "hidden": 4}
+
+
+@pytest.fixture
+def given(monkeypatch):
+    """What PAN, fit and Consistency are given, as they stand in for themselves."""
+    found = SimpleNamespace()
+
+    def model(*args, **named):
+        found.model = (args, named)
+        return SimpleNamespace()
+
+    def trained(model, data, **named):
+        found.fit = named
+
+    monkeypatch.setattr(recipe, "PAN", model)
+    monkeypatch.setattr(recipe, "fit", trained)
+    fake = SimpleNamespace(Consistency=lambda **named: ("consistency", named))
+    monkeypatch.setitem(sys.modules, "panconv.training.consistency", fake)
+    return found
+
+
+def test_a_plain_recipe_is_the_paper_s_model_and_training():
+    data = small()
+    by_recipe = Recipe(MET, QUICK).fit(data, [3, 4])
+    model = PAN(6, 4, 2, L=2, method=5, weights=MET["weights"], trials=2)
+    by_hand = fit(model, data, seeds=[3, 4], lr=0.01, weight_decay=5e-4, epochs=6, patience=50)
+    assert by_recipe.val_loss == by_hand.val_loss
+    assert by_recipe.test_accuracy == by_hand.test_accuracy
+    assert by_recipe.model.decay == "first"
+    alone = Recipe(MET, {**QUICK, "decay": "all"}).model(6, 2)
+    assert (alone.trials, alone.decay) == (None, "all")
+
+
+def test_what_is_not_said_is_not_passed_on(given):
+    for how in (QUICK, {**QUICK, **UNSAID}):
+        Recipe(MET, how).fit(small(), [0])
+        assert set(given.model[1]) == {"L", "method", "weights", "dropout", "trials"}
+        assert set(given.fit) == {"seeds", "device", "callback", "lr", "weight_decay", "epochs", "patience"}
+
+
+def test_what_is_said_is_passed_on(given):
+    how = {
+        **{**QUICK, "norm": "batch", "jk": "last", "act": "elu", "concat": True, "keep": "both", "metric": "auc"},
+        **{"residual": "input", "share": 0.2, "drop_nodes": 0.4, "norm_input": "batch", "propagate": True},
+        **{"draws": 4, "consistency": 1.5, "decay_others": 1e-4},
+    }
+    Recipe({**MET, "paths": "shortest"}, how).fit(small(), [0, 1])
+    args, named = given.model
+    assert args == (6, 4, 2, 2)
+    assert {name: named[name] for name in ("norm", "jk", "act", "concat", "paths")} == {
+        **{"norm": "batch", "jk": "last", "act": "elu", "concat": True, "paths": "shortest"}
+    }
+    assert named["residual"] == {"kind": "input", "share": 0.2, "identity": 0.5}
+    assert named["inputs"] == {"drop_nodes": 0.4, "dropout": None, "propagate": True, "norm": "batch"}
+    assert given.fit["regularizer"] == ("consistency", {"draws": 4, "weight": 1.5, "sharpening": 0.5})
+    assert (given.fit["keep"], given.fit["metric"], given.fit["decay_others"]) == ("both", "auc", 1e-4)
+    Recipe(MET, {**QUICK, "residual": "layer"}).fit(small(), [0])
+    assert given.model[1]["residual"] == "layer"
+    assert "regularizer" not in given.fit
+
+
+def test_recipes_side_by_side_have_a_number_per_trial(given):
+    base = {**QUICK, "draws": 4, "residual": "input"}
+    changes = [dict.fromkeys(VECTORS, 0.1 * i) for i in (1, 2)]
+    laws = [{"kind": "power-law", "alpha": 1.0, "temperature": T, "trained": False} for T in (0.5, 2.0)]
+    recipes = [Recipe({**MET, "weights": w}, {**base, **how}) for w, how in zip(laws, changes, strict=True)]
+    together = Recipe.side_by_side(recipes)
+    assert all(together.settings[name] == [0.1, 0.2] for name in VECTORS)
+    together.fit(small(), [0, 1])
+    assert given.fit["lr"] == given.fit["weight_decay"] == given.fit["decay_others"] == [0.1, 0.2]
+    assert given.fit["regularizer"][1] == {"draws": 4, "weight": [0.1, 0.2], "sharpening": [0.1, 0.2]}
+    named = given.model[1]
+    assert named["dropout"] == named["inputs"]["dropout"] == named["inputs"]["drop_nodes"] == [0.1, 0.2]
+    assert named["residual"] == {"kind": "input", "share": [0.1, 0.2], "identity": [0.1, 0.2]}
+    first, second = named["weights"]["of"]
+    assert first == second
+    assert [row[0] for row in first] == pytest.approx([1, 0.1353352, 0.0183156], rel=1e-5)  # exp(−n/½)
+    assert [row[1] for row in first] == pytest.approx([1, 0.6065306, 0.3678794], rel=1e-5)
+
+
+def test_where_the_input_has_no_dropout_of_its_own_it_is_the_model_s():
+    said = Recipe(MET, {**QUICK, "dropout": 0.6, "dropout_input": 0.2})
+    unsaid = Recipe(MET, {**QUICK, "dropout": 0.3})
+    together = Recipe.side_by_side([said, unsaid])
+    assert (together.settings["dropout"], together.settings["dropout_input"]) == ([0.6, 0.3], [0.2, 0.3])
+    assert Recipe.side_by_side([unsaid, unsaid]).settings == unsaid.settings  # nothing is said that was not
+
+
+def test_the_recipe_of_a_record():
+    task = pan_task("cora", 2, "boltzmann", 3, QUICK, 0)
+    assert Recipe.of(task) == Recipe({"method": 2, "L": 3, "weights": "boltzmann"}, QUICK)

@@ -1,0 +1,107 @@
+import math
+
+import pytest
+
+from panconv.records.record import UNSAID, Task, check_task
+from panconv.training.pans import Pans
+from panconv.training.runner import batched
+from panconv.training.spaces import SPACES, Choice, Range, Space, checked_space, pan_operator
+
+VECTORS = Pans().vectors("pan")
+
+
+def test_numbers_are_drawn_evenly_within_their_range():
+    space = Space({"a": Range(2, 5), "b": Range(1e-4, 1.0, log=True), "c": Range(0.0, 0.8), "d": "fixed"})
+    found = space.settings(range(4000), 0, {"a", "b", "c"})
+    counts = [sum(each["a"] == value for each in found) for value in (2, 3, 4, 5)]
+    assert sum(counts) == 4000  # whole numbers, both ends among them
+    assert all(abs(count - 1000) < 150 for count in counts)
+    tens = [math.log10(each["b"]) for each in found]
+    assert -4 <= min(tens) < -3.9
+    assert -0.1 < max(tens) <= 0
+    assert abs(sum(tens) / 4000 + 2) < 0.1
+    assert abs(sum(each["c"] for each in found) / 4000 - 0.4) < 0.02
+    assert {each["d"] for each in found} == {"fixed"}
+
+
+def test_the_same_seed_draws_the_same_however_many_and_whatever_else():
+    space = SPACES["random-propagation"]
+    many = space.settings(range(40), 7, VECTORS)
+    assert space.settings(range(8, 11), 7, VECTORS) == many[8:11]
+    assert space.settings(range(40), 8, VECTORS)[3:] != many[3:]
+    wider = Space({**space.values, "new": Range(0.0, 1.0)}, space.points).settings(range(3, 40), 7, VECTORS)
+    assert [{name: each[name] for name in each if name != "new"} for each in wider] == many[3:]
+    # What was drawn once is drawn for ever, on any machine: records name it.
+    assert Space({"lr": Range(0.005, 0.2, log=True)}).settings(range(3), 0, {"lr"}) == KNOWN
+
+
+KNOWN = [{"lr": 0.0268}, {"lr": 0.0409}, {"lr": 0.00922}]
+
+
+def test_what_cannot_differ_side_by_side_is_drawn_once_per_group():
+    space = Space({"L": Range(1, 10**9), "lr": Range(0.0, 1.0)})
+    found = space.settings(range(24), 0, VECTORS)
+    assert [len({each["L"] for each in found[i : i + 8]}) for i in (0, 8, 16)] == [1, 1, 1]
+    assert len({each["L"] for each in found}) == 3
+    assert len({each["lr"] for each in found}) > 20
+    assert len({each["L"] for each in space.settings(range(24), 0, ())}) == 24
+
+
+def test_points_come_first_and_are_like_any_other():
+    point = {"L": 3, "lr": 0.5}
+    space = Space({"L": Choice((1, 2)), "lr": Range(0.1, 0.2)}, (point,))
+    assert space.settings(range(2), 0, VECTORS)[0] == point
+    assert space.with_values(lr=0.3).settings(range(2), 0, VECTORS)[0] == {"L": 3, "lr": 0.3}
+
+
+def test_names_that_are_drawn_together_and_choices_within_choices():
+    space = Space({("a", "b"): Choice(((1, 2), (3, 4))), "T": Choice((None, Range(2.0, 3.0)))})
+    found = space.settings(range(60), 0, {"a", "b", "T"})
+    assert {(each["a"], each["b"]) for each in found} == {(1, 2), (3, 4)}
+    assert {each["T"] is None for each in found} == {True, False}
+    assert all(each["T"] is None or 2 <= each["T"] <= 3 for each in found)
+
+
+def test_path_weights_by_temperature():
+    met, how = pan_operator({"method": 5, "L": 3, "temperature": None, "lr": 0.1})
+    assert met == {"method": 5, "L": 3, "weights": [0.25] * 4}
+    assert how == {"lr": 0.1}
+    met, how = pan_operator({"method": 5, "L": 3, "temperature": 8.0, "alpha": 2.0, "paths": "shortest"})
+    law = {"kind": "power-law", "alpha": 2.0, "temperature": 8.0, "trained": False, "normalized": True}
+    assert met == {"method": 5, "L": 3, "weights": law, "paths": "shortest"}
+    assert how == {}
+    assert pan_operator({"method": 5, "L": 1, "weights": "free"})[0]["weights"] == "free"
+
+
+@pytest.mark.parametrize("name", SPACES)
+def test_every_setting_of_pan_s_spaces_can_be_trained_and_recorded(name, monkeypatch):
+    monkeypatch.setattr(Pans, "at_once", lambda *_: 99)
+    settings = SPACES[name].settings(range(64), 0, VECTORS)
+    tasks = [Task("cora", "pan", *_spelt(each), 0, False) for each in settings]
+    for task in tasks:
+        check_task(task)
+        how = {**UNSAID, **task.settings}
+        assert how["norm_input"] is None or how["propagate"]  # which that goes with
+    assert len(batched(tasks, Pans())) <= 8 + len(SPACES[name].points)
+
+
+def _spelt(drawn):
+    operator, settings = Pans().spelt(drawn)
+    return operator, "public", settings
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Choice(()), "values must be a list of what may be chosen, at least one"),
+        (lambda: Choice("abc"), "values must be a list"),
+        (lambda: Range(2, 1), "low and high must be rising, got 2 and 1"),
+        (lambda: Range(0.0, 1.0, log=True), "rising and above 0"),
+        (lambda: Range("a", 1), "low and high must be rising"),
+        (lambda: checked_space("warm", SPACES), "space must be one of random-propagation, paper"),
+        (lambda: checked_space(3, SPACES), "space must be the name of one, a dict or a Space, got int"),
+    ],
+)
+def test_bad_spaces(make, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        make()
