@@ -90,9 +90,10 @@ def plain(value: Any) -> Any:
 
 def picked(value: Any, rows: int | list[int]) -> Any:
     """The part of a plain setting that is one trial's, or that of some: a number that they share stays as it is."""
-    if not isinstance(value, list) or len(value) == 1:
+    if not isinstance(value, list):
         return value
-    return value[rows] if isinstance(rows, int) else [value[row] for row in rows]
+    shared = len(value) == 1  # a list of one is that number, of all trials
+    return value[0 if shared else rows] if isinstance(rows, int) else [value[0 if shared else row] for row in rows]
 
 
 def column(numbers: Numbers) -> float | Tensor:

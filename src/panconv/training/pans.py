@@ -43,9 +43,13 @@ class Pans:
         check_task(task)
 
     def beside(self, task: Task) -> str:
-        fixed = {**(task.operator or {}), "weights": "fixed"} if is_fixed(task.weights) else task.operator
+        operator = dict(task.operator or {})
+        if is_fixed(task.weights):
+            operator["weights"] = "fixed"
+            if not task.settings.get("concat"):  # whose matrices tell the length
+                operator.pop("L")
         shared = {name: value for name, value in task.settings.items() if name not in VECTORS}
-        return replace(task, operator=fixed, settings=shared).alike()
+        return replace(task, operator=operator, settings=shared).alike()
 
     def at_once(self, task: Task, device: str) -> int:
         data = loaded(task.dataset) if self.data is None else self.data
@@ -56,7 +60,7 @@ class Pans:
 
     def vectors(self, model: str) -> frozenset[str]:
         """What a search may draw anew for each setting that trains beside others."""
-        return frozenset((*VECTORS, "temperature", "alpha", "weights"))
+        return frozenset((*VECTORS, "L", "temperature", "alpha", "weights"))
 
     def spelt(self, drawn: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """What a search has drawn, as the operator and the settings of a task."""
@@ -123,7 +127,7 @@ def train_batch(
 def _record(task: Task, s: int, result: FitResult[PAN], learned: list[Tensor], device: str, command: str) -> Record:
     """Trial s of what was trained side by side; the many that only choose leave neither curves nor k(n) behind."""
     loss, accuracy = (_curve(result.history[name], s, result) for name in ("val_loss", f"val_{result.metric}"))
-    best = result.best_epoch[s]
+    best, own = result.best_epoch[s], (task.operator or {})["L"]
     return Record(
         **vars(task),
         test_accuracy=_share(result.test_metric[s]) if task.tested else None,
@@ -136,7 +140,7 @@ def _record(task: Task, s: int, result: FitResult[PAN], learned: list[Tensor], d
         best_epoch=best,
         loss_curve=loss if task.tested else [],
         accuracy_curve=[*map(_share, accuracy)] if task.tested else [],
-        path_weights=[[number_or_null(round(k, 4)) for k in layer[:, s].tolist()] for layer in learned],
+        path_weights=[[number_or_null(round(k, 4)) for k in layer[: own + 1, s].tolist()] for layer in learned],
         temperatures=_temperatures(result.model, s),
     )
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch import Tensor
+from torch.nn.functional import pad
 from torch_geometric.data import Data
 
 from panconv.records.record import PATHS, UNSAID, Task
@@ -112,10 +114,10 @@ class Recipe:
     @staticmethod
     def side_by_side(recipes: Sequence[Recipe]) -> Recipe:
         """One recipe of some that differ only in what may differ by trial: lists of numbers, and fixed path weights in
-        columns."""
+        columns, where the longest length of one is of weight 0 in another."""
         one = recipes[0]
-        L, layers = one.operator["L"], one.setting("layers")
-        weights = _columns([each.operator["weights"] for each in recipes], layers, L)
+        L, layers = max(each.operator["L"] for each in recipes), one.setting("layers")
+        weights = _columns([each.operator for each in recipes], layers, L)
         settings = dict(one.settings)
         for name in VECTORS:
             values = [each.setting(name) for each in recipes]
@@ -123,7 +125,7 @@ class Recipe:
                 settings[name] = [_own(each, name) for each in recipes]
             elif name in settings or values[0] != UNSAID.get(name):
                 settings[name] = values[0]
-        return Recipe({**one.operator, "weights": weights}, settings)
+        return Recipe({**one.operator, "L": L, "weights": weights}, settings)
 
 
 def _own(recipe: Recipe, name: str) -> Any:
@@ -144,10 +146,13 @@ def is_fixed(weights: Any) -> bool:
     return isinstance(weights, list) or (isinstance(weights, dict) and weights.get("trained") is False)
 
 
-def _columns(weights: Sequence[Any], layers: int, L: int) -> Any:
-    """The weights of some trainings as one spec: the same for all, or the numbers of each in a column."""
-    if not is_fixed(weights[0]):
-        return weights[0]
-    by_recipe = [layer_specs(spec, layers) for spec in weights]
-    columns = [[weights_from(of[layer], L)() for of in by_recipe] for layer in range(layers)]
+def _columns(operators: Sequence[dict[str, Any]], layers: int, L: int) -> Any:
+    """The weights of some trainings as one spec: the same for all, or the numbers of each in a column, 0 beyond its own
+    length."""
+    if not is_fixed(operators[0]["weights"]):
+        return operators[0]["weights"]
+    columns: list[list[Tensor]] = [[] for _ in range(layers)]
+    for met in operators:
+        for column, spec in zip(columns, layer_specs(met["weights"], layers), strict=True):
+            column.append(pad(weights_from(spec, met["L"])(), (0, L - met["L"])))
     return {"kind": "layers", "of": [torch.stack(each, dim=1).tolist() for each in columns]}

@@ -21,7 +21,7 @@ from panconv.training.halving import RUNGS
 from panconv.training.pans import Pans, loaded, named_graph
 from panconv.training.parts import checked_masks
 from panconv.training.runner import Step, Trainer, run
-from panconv.training.spaces import GROUP, SPACES, Space, checked_space
+from panconv.training.spaces import SPACES, Space, checked_space
 
 SETTINGS = 32  # that are tried where neither their number nor the time is said
 # The first seed of each stage, to which the search's own is added: no two stages share one.
@@ -84,7 +84,7 @@ def search(
         model: "pan", or what the trainer's tasks name.
         settings: how many to try; None for 32, or with a budget for as many as fit.
         seeds, finalists, reruns, fresh: as above; fresh = 0 for no test.
-        budget: about so many seconds of training: half of it is for trying settings, eight at a time, the other half
+        budget: about so many seconds of training: half of it is for trying settings, a group at a time, the other half
             for the rest, of which there is less where it would take longer.
         seed: of what is drawn, and of all trainings.
         split: "public", "random" or "given"; None for the graph's own.
@@ -144,7 +144,7 @@ class _Stages:
         records: list[Record] = []
         start, vectors = 0, self.trainer.vectors(self.model)
         while start < limit:
-            end = limit if budget is None else min(limit, start + GROUP + (0 if start else len(space.points)))
+            end = limit if budget is None else min(limit, start + space.group + (0 if start else len(space.points)))
             drawn = space.settings(range(start, end), self.seed, vectors)
             asked = [self.trainer.spelt(each) for each in drawn]
             asked = [(operator, {**how, **_halved(how, rungs if vectors else ())}) for operator, how in asked]

@@ -10,7 +10,6 @@ from typing import Any
 
 from panconv.base.checks import as_number, kind_of, shown
 
-GROUP = 8  # settings that share what cannot differ side by side, so that they train side by side
 _DIGITS = 3  # significant ones of a number that is drawn: a record is read by people
 
 
@@ -64,15 +63,20 @@ class Space:
         values: by name a `Choice`, a `Range`, or a fixed value. A tuple of names has values that are drawn together,
             tuples as long.
         points: settings with a value for every name, members of the space as good as any that is drawn.
+        either: further values, of which each group of settings has one in turn: what only goes together.
+        group: how many settings in a row share what cannot differ side by side, so that they train side by side.
     """
 
     values: Mapping[Any, Any]
     points: tuple[dict[str, Any], ...] = ()
+    either: tuple[Mapping[Any, Any], ...] = ()
+    group: int = 8
 
     def with_values(self, **changes: Any) -> Space:
         """The space where some names have these values, in its points too."""
         points = tuple({**point, **changes} for point in self.points)
-        return replace(self, values={**self.values, **changes}, points=points)
+        either = tuple({name: each[name] for name in each if name not in changes} for each in self.either)
+        return replace(self, values={**self.values, **changes}, points=points, either=either)
 
     def settings(self, places: range, seed: int, vectors: Collection[str]) -> list[dict[str, Any]]:
         """The settings at some places of an endless list: the points, then what is drawn.
@@ -88,11 +92,13 @@ class Space:
 
     def _drawn(self, place: int, seed: int, vectors: Collection[str]) -> dict[str, Any]:
         found: dict[str, Any] = {}
-        for name, values in self.values.items():
+        group = place // self.group
+        among = self.either[group % len(self.either)] if self.either else {}
+        for name, values in {**self.values, **among}.items():
             names = name if isinstance(name, tuple) else (name,)
             own = not vectors or all(each in vectors for each in names)
             # A stream per name: a name that is added changes none of the others. Texts seed alike everywhere.
-            random = Random(f"{seed} {' '.join(names)} {place if own else f'group {place // GROUP}'}")
+            random = Random(f"{seed} {' '.join(names)} {place if own else f'group {group}'}")
             value = drawn(values, random)
             found |= dict(zip(names, value if isinstance(name, tuple) else (value,), strict=True))
         return found
@@ -129,65 +135,71 @@ def pan_operator(drawn: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, An
     return met, {name: value for name, value in drawn.items() if name not in operator}
 
 
-_LR, _SHARE = Range(0.005, 0.2, log=True), Range(0.0, 0.8)
 _WARM = Choice((None, Range(2.0, 20.0, log=True), Range(2.0, 20.0, log=True)))
 _LONG = {"epochs": 1000, "patience": 200, "rows": True}
 _RANDOM_PROPAGATION = {"method": 5, "alpha": 1.0, "hidden": 32, "layers": 1, "jk": "last", "decay": "all", **_LONG}
 # As published for Cora, Citeseer and Pubmed: method 5 at infinite temperature.
-_PUBLISHED = tuple(
-    {
+PUBLISHED = {
+    graph: {
         **{**_RANDOM_PROPAGATION, "temperature": None, "drop_nodes": 0.5, "weight_decay": 5e-4, "propagate": True},
         **{"L": L, "draws": draws, "consistency": consistency, "sharpening": sharpening, "lr": lr},
         **{"dropout_input": inputs, "dropout": hidden, "norm": norm, "norm_input": norm},
     }
-    for L, draws, consistency, sharpening, inputs, hidden, lr, norm in (
-        (8, 4, 1.0, 0.5, 0.5, 0.5, 0.01, None),
-        (2, 2, 0.7, 0.3, 0.0, 0.2, 0.01, None),
-        (5, 4, 1.0, 0.2, 0.6, 0.8, 0.2, "batch"),
+    for graph, L, draws, consistency, sharpening, inputs, hidden, lr, norm in (
+        ("cora", 8, 4, 1.0, 0.5, 0.5, 0.5, 0.01, None),
+        ("citeseer", 2, 2, 0.7, 0.3, 0.0, 0.2, 0.01, None),
+        ("pubmed", 5, 4, 1.0, 0.2, 0.6, 0.8, 0.2, "batch"),
     )
-)
+}
+# With batch norm a large step is needed, and without it one that large fails. Features go through W first where they
+# can: that costs a small part of propagating them all.
+_PLAIN = {"lr": Range(0.003, 0.02, log=True), "norm": None, "norm_input": None, "propagate": False, "epochs": 1500}
+_NORMED = {"lr": Range(0.03, 0.3, log=True), "norm": "batch", "hidden": 32}
 SPACES: dict[str, Space] = {
     # one layer, whole nodes dropped before the operator, several draws held together
     "random-propagation": Space(
         {
             **_RANDOM_PROPAGATION,
-            **{"method": Choice((5, 5, 5, 5, 2, 4)), "L": Range(2, 14), "temperature": _WARM},
-            "alpha": Choice((1.0, 1.0, Range(1.0, 2.0))),
-            **{"drop_nodes": Range(0.2, 0.7), "draws": 4, "consistency": Range(0.5, 2.0)},
-            **{"sharpening": Range(0.1, 0.5), "dropout_input": _SHARE, "dropout": _SHARE},
-            **{"lr": _LR, "weight_decay": Range(2e-4, 3e-3, log=True)},
-            ("propagate", "norm", "norm_input"): Choice(
-                ((True, None, None), (True, "batch", "batch"), (False, None, None), (False, "batch", None))
-            ),
+            **{"hidden": Choice((32, 64)), "L": Range(2, 10), "temperature": _WARM},
+            **{"alpha": Choice((1.0, 1.0, 1.0, 1.5, 2.0)), "drop_nodes": Range(0.3, 0.7), "draws": 4},
+            **{"consistency": Range(0.5, 2.0), "sharpening": Range(0.1, 0.5)},
+            **{"dropout_input": Range(0.0, 0.8), "dropout": Range(0.0, 0.8)},
+            "weight_decay": Range(2e-4, 2e-3, log=True),
         },
-        _PUBLISHED,
+        tuple(PUBLISHED.values()),
+        either=(
+            *(_PLAIN, _PLAIN, {**_NORMED, "propagate": True, "norm_input": "batch"}),
+            *(_PLAIN, _PLAIN, {**_NORMED, "propagate": False, "norm_input": None}),
+        ),
+        group=16,
     ),
-    # two layers and few fixed k(n), as in the paper
-    "paper": Space(
+    # two layers as in the paper, with k(n) of a temperature in place of its few
+    "warm": Space(
         {
-            **{"method": 5, "L": 2, "layers": 2, "epochs": 400, "patience": 100, "rows": True},
-            "weights": Choice(([0.0, 1.0, 1.0], [0.0, 0.5, 0.5], [0.5, 1.0, 1.0], [1.0, 1.0, 1.0], [0.0, 1.0, 0.5])),
+            **{"method": 5, "L": Range(2, 8), "temperature": _WARM, "alpha": Choice((1.0, 1.0, 1.5, 2.0)), "layers": 2},
             **{"hidden": Choice((16, 32, 64)), "lr": Range(0.002, 0.05, log=True), "dropout": Range(0.2, 0.8)},
-            "weight_decay": Range(2e-4, 2e-2, log=True),
+            **{"weight_decay": Range(2e-4, 2e-2, log=True), "epochs": 400, "patience": 100, "rows": True},
         }
     ),
-    # a residual to the input and the identity beside each matrix, down to 64 layers
+    # a residual to the input and the identity beside each matrix, 64 layers deep
     "deep": Space(
         {
-            **{"method": 5, "L": Range(1, 4), "temperature": _WARM, **_LONG},
-            **{"residual": "input", "share": Range(0.05, 0.5), "identity": Range(0.1, 1.5)},
-            **{"layers": Choice((2, 4, 8, 16, 32, 64)), "hidden": 64, "norm": Choice((None, None, "layer"))},
-            **{"lr": Range(0.002, 0.03, log=True), "dropout": Range(0.3, 0.8), "decay": "layers"},
-            **{"weight_decay": Range(1e-3, 5e-2, log=True), "decay_others": Range(1e-4, 3e-3, log=True)},
-        }
+            **{"method": 5, "L": Range(1, 4), "temperature": _WARM, **_LONG, "patience": 100},
+            **{"residual": "input", "share": Range(0.05, 0.3), "identity": Range(0.1, 1.0)},
+            **{"layers": 64, "hidden": 64, "norm": None},
+            **{"lr": Range(0.003, 0.02, log=True), "dropout": Range(0.3, 0.8), "decay": "layers"},
+            **{"weight_decay": Range(1e-4, 3e-2, log=True), "decay_others": Range(1e-4, 2e-3, log=True)},
+        },
+        group=16,
     ),
     # a matrix per length, no self-loops, and a path of its own for a node's own features
     "heterophilous": Space(
         {
-            **{"method": 9, "L": Range(1, 4), "temperature": None, "concat": True, "residual": "layer"},
+            ("concat", "L"): Choice(((True, 1), (True, 2), (True, 2), (True, 3), (True, 3), (True, 4))),
+            **{"method": Choice((9, 9, 9, 5)), "temperature": None, "residual": "layer", "jk": "last"},
             **{"layers": Choice((2, 3, 4, 6, 8, 12)), "hidden": Choice((64, 128, 256))},
-            **{"norm": Choice(("batch", "layer")), "dropout": Range(0.1, 0.7), "keep": "metric"},
-            **{"lr": Range(3e-4, 2e-2, log=True), "weight_decay": Range(1e-6, 1e-3, log=True), "decay": "all"},
+            **{"norm": "batch", "dropout": Range(0.1, 0.8), "keep": "metric"},
+            **{"lr": Range(1e-3, 2e-2, log=True), "weight_decay": Range(1e-6, 1e-3, log=True), "decay": "all"},
             **{**_LONG, "rows": False},
         }
     ),
