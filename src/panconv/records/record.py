@@ -42,7 +42,7 @@ SETTINGS = Settings().plain()  # where nothing is said
 UNSAID: dict[str, Any] = {
     **{"keep": "loss", "decay": "first", "rows": True},
     # the model: as in `panconv.PAN`, where share and identity are those of a residual to the input
-    **{"norm": None, "jk": None, "act": "relu", "concat": False},
+    **{"norm": None, "jk": None, "act": "relu", "act_first": False, "concat": False},
     **{"residual": None, "share": 0.1, "identity": 0.5},
     # before the first matrix: PAN's `inputs`; dropout_input is null for the model's dropout
     **{"drop_nodes": 0.0, "dropout_input": None, "propagate": False, "norm_input": None},

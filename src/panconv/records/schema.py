@@ -141,6 +141,7 @@ _UNSAID: dict[str, Rule] = {  # settings that may be there; `record.UNSAID` has 
     "norm": _one_of(None, "batch", "layer"),
     "jk": _one_of(None, "last", "cat", "max"),
     "act": Rule(or_null(lambda value: isinstance(value, str)), "the name of an activation, or null"),
+    "act_first": _FLAG,
     "concat": _FLAG,
     "residual": _one_of(None, "layer", "input"),
     "share": Rule(is_share, "a number between 0 and 1"),

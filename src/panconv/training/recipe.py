@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -22,7 +22,7 @@ VECTORS = (
     *("lr", "weight_decay", "decay_others", "dropout", "dropout_input", "drop_nodes"),
     *("consistency", "sharpening", "share", "identity"),
 )
-_SAME_IN_PAN = ("norm", "jk", "act", "concat")  # settings that are arguments of the same name
+_SAME_IN_PAN = ("norm", "jk", "act", "act_first", "concat")  # settings that are arguments of the same name
 _SAME_IN_FIT = ("lr", "weight_decay", "epochs", "patience", "keep", "decay_others", "metric")
 
 
@@ -47,6 +47,10 @@ class Recipe:
     def setting(self, name: str) -> Any:
         """A setting's value, said or not."""
         return self.settings[name] if name in self.settings else UNSAID[name]
+
+    def but(self, **settings: Any) -> Recipe:
+        """The recipe with some settings changed."""
+        return replace(self, settings={**self.settings, **settings})
 
     def model(self, in_channels: int, out_channels: int, trials: int | None = None) -> PAN:
         """The model, not yet trained; `trials` as in `PAN`."""

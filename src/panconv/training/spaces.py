@@ -143,7 +143,8 @@ PUBLISHED = {
     graph: {
         **{**_RANDOM_PROPAGATION, "temperature": None, "drop_nodes": 0.5, "weight_decay": 5e-4, "propagate": True},
         **{"L": L, "draws": draws, "consistency": consistency, "sharpening": sharpening, "lr": lr},
-        **{"dropout_input": inputs, "dropout": hidden, "norm": norm, "norm_input": norm},
+        **{"dropout_input": inputs, "dropout": hidden, "norm": norm, "norm_input": norm, "decay_others": 5e-4},
+        "act_first": norm is not None,
     }
     for graph, L, draws, consistency, sharpening, inputs, hidden, lr, norm in (
         ("cora", 8, 4, 1.0, 0.5, 0.5, 0.5, 0.01, None),
@@ -153,8 +154,15 @@ PUBLISHED = {
 }
 # With batch norm a large step is needed, and without it one that large fails. Features go through W first where they
 # can: that costs a small part of propagating them all.
-_PLAIN = {"lr": Range(0.003, 0.02, log=True), "norm": None, "norm_input": None, "propagate": False, "epochs": 1500}
-_NORMED = {"lr": Range(0.03, 0.3, log=True), "norm": "batch", "hidden": 32}
+_PLAIN = {
+    "lr": Range(0.003, 0.02, log=True),
+    "norm": None,
+    "norm_input": None,
+    "propagate": False,
+    "act_first": False,
+    "epochs": 1500,
+}
+_NORMED = {"lr": Range(0.03, 0.3, log=True), "norm": "batch", "act_first": True, "hidden": 32}
 SPACES: dict[str, Space] = {
     # one layer, whole nodes dropped before the operator, several draws held together
     "random-propagation": Space(
@@ -164,7 +172,7 @@ SPACES: dict[str, Space] = {
             **{"alpha": Choice((1.0, 1.0, 1.0, 1.5, 2.0)), "drop_nodes": Range(0.3, 0.7), "draws": 4},
             **{"consistency": Range(0.5, 2.0), "sharpening": Range(0.1, 0.5)},
             **{"dropout_input": Range(0.0, 0.8), "dropout": Range(0.0, 0.8)},
-            "weight_decay": Range(2e-4, 2e-3, log=True),
+            **{"weight_decay": Range(2e-4, 2e-3, log=True), "decay_others": Choice((0.0, 5e-4))},
         },
         tuple(PUBLISHED.values()),
         either=(
