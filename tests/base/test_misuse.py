@@ -423,7 +423,7 @@ TABLE = {
         {"data": small(), "space": {"method": 5, "L": 1, "hidden": 2, "layers": 1, "epochs": 1, "patience": 1}},
         {
             "data": [None, 3, EDGES, Odd()],
-            "space": [None, 3, "warm", [1]],
+            "space": [None, 3, "cold", [1]],
             "model": ["gcn", 3, None],
             "settings": COUNT,
             "seeds": COUNT,

@@ -81,7 +81,7 @@ def test_a_time(tiny, tmp_path):
     [
         (["--budget=10"], "--budget must be a time above 0, such as 90s, 10m or 1h, got '10'"),
         (["--budget=0s"], "--budget must be a time above 0"),
-        (["--space=warm"], "space must be one of random-propagation, paper, deep, heterophilous"),
+        (["--space=cold"], "space must be one of random-propagation, warm, deep, heterophilous"),
         (["--model=gnc"], "'gnc' is no method of the zoo"),
         (["--model=gcn", "--space=deep"], "--space goes with --model pan"),
         (["--model=lp", "--epochs=3"], "'epochs' is no setting of this method"),

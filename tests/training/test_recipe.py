@@ -1,4 +1,3 @@
-import sys
 from types import SimpleNamespace
 
 import pytest
@@ -27,8 +26,7 @@ def given(monkeypatch):
 
     monkeypatch.setattr(recipe, "PAN", model)
     monkeypatch.setattr(recipe, "fit", trained)
-    fake = SimpleNamespace(Consistency=lambda **named: ("consistency", named))
-    monkeypatch.setitem(sys.modules, "panconv.training.consistency", fake)
+    monkeypatch.setattr(recipe, "Consistency", lambda *args: ("consistency", *args))
     return found
 
 
@@ -65,7 +63,7 @@ def test_what_is_said_is_passed_on(given):
     }
     assert named["residual"] == {"kind": "input", "share": 0.2, "identity": 0.5}
     assert named["inputs"] == {"drop_nodes": 0.4, "dropout": None, "propagate": True, "norm": "batch"}
-    assert given.fit["regularizer"] == ("consistency", {"draws": 4, "weight": 1.5, "sharpening": 0.5})
+    assert given.fit["regularizer"] == ("consistency", 4, 1.5, 0.5, 0.0)
     assert (given.fit["keep"], given.fit["metric"], given.fit["decay_others"]) == ("both", "auc", 1e-4)
     Recipe(MET, {**QUICK, "residual": "layer"}).fit(small(), [0])
     assert given.model[1]["residual"] == "layer"
@@ -81,7 +79,7 @@ def test_recipes_side_by_side_have_a_number_per_trial(given):
     assert all(together.settings[name] == [0.1, 0.2] for name in VECTORS)
     together.fit(small(), [0, 1])
     assert given.fit["lr"] == given.fit["weight_decay"] == given.fit["decay_others"] == [0.1, 0.2]
-    assert given.fit["regularizer"][1] == {"draws": 4, "weight": [0.1, 0.2], "sharpening": [0.1, 0.2]}
+    assert given.fit["regularizer"] == ("consistency", 4, *[[0.1, 0.2]] * 3)
     named = given.model[1]
     assert named["dropout"] == named["inputs"]["dropout"] == named["inputs"]["drop_nodes"] == [0.1, 0.2]
     assert named["residual"] == {"kind": "input", "share": [0.1, 0.2], "identity": [0.1, 0.2]}
@@ -97,6 +95,15 @@ def test_where_the_input_has_no_dropout_of_its_own_it_is_the_model_s():
     together = Recipe.side_by_side([said, unsaid])
     assert (together.settings["dropout"], together.settings["dropout_input"]) == ([0.6, 0.3], [0.2, 0.3])
     assert Recipe.side_by_side([unsaid, unsaid]).settings == unsaid.settings  # nothing is said that was not
+
+
+def test_lengths_differ_side_by_side_where_weights_are_fixed():
+    recipes = [Recipe({**MET, "L": len(k) - 1, "weights": k}, QUICK) for k in ([0.5, 1.0], [0.0, 1.0, 1.0])]
+    together = Recipe.side_by_side(recipes)
+    assert together.operator["L"] == 2
+    assert together.operator["weights"]["of"] == [[[0.5, 0.0], [1.0, 1.0], [0.0, 1.0]]] * 2
+    beside, alone = together.fit(small(), [3, 4]), [each.fit(small(), [3 + i]) for i, each in enumerate(recipes)]
+    assert beside.val_loss == pytest.approx([each.val_loss[0] for each in alone], rel=1e-5)
 
 
 def test_the_recipe_of_a_record():

@@ -281,7 +281,7 @@ def test_a_search_by_name_is_recorded_and_goes_on(tmp_path, monkeypatch):
     ("options", "message"),
     [
         ({"data": 3}, "data must be the name of a graph or a PyG Data, got int"),
-        ({"space": "warm"}, "space must be one of random-propagation"),
+        ({"space": "cold"}, "space must be one of random-propagation"),
         ({"model": "gcn"}, "model must be 'pan' where no trainer is given, got 'gcn'"),
         ({"settings": 0}, "settings must be an integer of at least 1"),
         ({"seeds": 0}, "seeds must be an integer of at least 1"),

@@ -104,7 +104,8 @@ def test_settings_of_some_trials():
     law = {"kind": "power-law", "temperature": [1.0, 2.0, 3.0]}
     assert trial_spec({"kind": "layers", "of": [law, None]}, [0, 2])["of"] == [{**law, "temperature": [1.0, 3.0]}, None]
     assert plain({"a": (1, 2), "b": torch.ones(2), "c": "x"}) == {"a": [1, 2], "b": [1.0, 1.0], "c": "x"}
-    assert picked([0.5], 3) == [0.5]
+    assert picked([0.5], 3) == 0.5  # a list of one is that number, of all trials
+    assert picked([0.5], [1, 1]) == [0.5, 0.5]
 
 
 def test_draws_move_the_running_means_and_nothing_else():

@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -29,7 +30,7 @@ def test_the_same_seed_draws_the_same_however_many_and_whatever_else():
     many = space.settings(range(40), 7, VECTORS)
     assert space.settings(range(8, 11), 7, VECTORS) == many[8:11]
     assert space.settings(range(40), 8, VECTORS)[3:] != many[3:]
-    wider = Space({**space.values, "new": Range(0.0, 1.0)}, space.points).settings(range(3, 40), 7, VECTORS)
+    wider = replace(space, values={**space.values, "new": Range(0.0, 1.0)}).settings(range(3, 40), 7, VECTORS)
     assert [{name: each[name] for name in each if name != "new"} for each in wider] == many[3:]
     # What was drawn once is drawn for ever, on any machine: records name it.
     assert Space({"lr": Range(0.005, 0.2, log=True)}).settings(range(3), 0, {"lr"}) == KNOWN
@@ -39,12 +40,21 @@ KNOWN = [{"lr": 0.0268}, {"lr": 0.0409}, {"lr": 0.00922}]
 
 
 def test_what_cannot_differ_side_by_side_is_drawn_once_per_group():
-    space = Space({"L": Range(1, 10**9), "lr": Range(0.0, 1.0)})
+    space = Space({"hidden": Range(1, 10**9), "lr": Range(0.0, 1.0)})
     found = space.settings(range(24), 0, VECTORS)
-    assert [len({each["L"] for each in found[i : i + 8]}) for i in (0, 8, 16)] == [1, 1, 1]
-    assert len({each["L"] for each in found}) == 3
+    assert [len({each["hidden"] for each in found[i : i + 8]}) for i in (0, 8, 16)] == [1, 1, 1]
+    assert len({each["hidden"] for each in found}) == 3
     assert len({each["lr"] for each in found}) > 20
-    assert len({each["L"] for each in space.settings(range(24), 0, ())}) == 24
+    assert len({each["hidden"] for each in space.settings(range(24), 0, ())}) == 24
+
+
+def test_each_group_has_one_of_the_kinds_in_turn():
+    kinds = ({"norm": None, "lr": Range(0.0, 1.0)}, {"norm": "batch", "lr": Range(5.0, 6.0)})
+    space = Space({"lr": 9.0}, either=kinds, group=3)
+    found = space.settings(range(12), 0, VECTORS)
+    assert [each["norm"] for each in found] == ([None] * 3 + ["batch"] * 3) * 2
+    assert all((each["lr"] > 4) == (each["norm"] == "batch") for each in found)
+    assert {each["lr"] for each in space.with_values(lr=2.0).settings(range(12), 0, VECTORS)} == {2.0}
 
 
 def test_points_come_first_and_are_like_any_other():
@@ -98,7 +108,7 @@ def _spelt(drawn):
         (lambda: Range(2, 1), "low and high must be rising, got 2 and 1"),
         (lambda: Range(0.0, 1.0, log=True), "rising and above 0"),
         (lambda: Range("a", 1), "low and high must be rising"),
-        (lambda: checked_space("warm", SPACES), "space must be one of random-propagation, paper"),
+        (lambda: checked_space("cold", SPACES), "space must be one of random-propagation, warm"),
         (lambda: checked_space(3, SPACES), "space must be the name of one, a dict or a Space, got int"),
     ],
 )
