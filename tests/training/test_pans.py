@@ -1,9 +1,11 @@
 import itertools
+from dataclasses import replace
 
 import pytest
 import torch
 from sklearn.metrics import roc_auc_score
 from torch_geometric.data import Data
+from two_communities import small
 
 from panconv import PAN, Adjacency, fit, load
 from panconv.paper.settings import settings
@@ -160,3 +162,13 @@ def test_pans_on_the_splits_of_the_graph_are_measured_by_the_metric_named():
         margin = scores[test, s, 1] - scores[test, s, 0]
         assert record.test_accuracy == pytest.approx(roc_auc_score(y[test], margin), abs=1e-5)
         assert record.accuracy_curve[record.best_epoch - 1] == pytest.approx(record.val_accuracy)
+
+
+def test_what_only_chooses_and_fails_is_recorded_as_failed(tmp_path):
+    how = {**QUICK, "lr": 1e38, "epochs": 3}
+    tasks = [pan_task("cora", 5, [1e30, 1e30], 1, how, seed, tested=False) for seed in (0, 1)]
+    found = runner.run(tasks, Results(tmp_path), trainer=Pans(small()))
+    assert [(each.best_epoch, each.val_accuracy, each.val_loss) for each in found] == [(0, 0.0, None)] * 2
+    assert len(Results(tmp_path).read()) == 2
+    with pytest.raises(ValueError, match="no trial ever had a finite validation loss"):
+        runner.run([replace(task, tested=True) for task in tasks], trainer=Pans(small()))

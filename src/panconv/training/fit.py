@@ -23,6 +23,7 @@ from panconv.training.metrics import METRICS, checked_metric
 from panconv.training.modules import Alone, is_native, made_ready
 from panconv.training.narrowing import Cut, Narrowing, checked_cut
 from panconv.training.objective import gathered, measured, picked
+from panconv.training.runner import Diverged
 
 # After how many epochs the host looks whether trials still run. A GPU is never made to wait for more.
 _LOOK_EVERY = defaultdict(lambda: 10, cpu=1)
@@ -229,7 +230,7 @@ def _check_outcome(epoch: Epoch, seeds: Sequence[int], settings: str) -> None:
     if unmeasured == lost:
         what = f"a validation {epoch.metric}: all nodes that they choose by are of one class; choose others, or metric"
     if len(lost) == len(seeds):
-        raise ValueError(f"no trial ever had {what}")
+        raise Diverged(f"no trial ever had {what}")
     warnings.warn(f"the trials of seeds {lost} never had {what}", stacklevel=3)
 
 

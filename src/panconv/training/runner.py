@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from platform import python_version
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import panconv
 from panconv.records.record import Record, Results, Task
@@ -28,6 +28,10 @@ class Step:
     tasks: list[Task]
     done: float  # share of the batch; 0 as it begins
     progress: Progress | None = None  # of what is trained by epochs with `fit`
+
+
+class Diverged(ValueError):
+    """No trial of those that trained side by side ever had a finite loss."""
 
 
 class Tell(Protocol):
@@ -82,11 +86,29 @@ def run(
                 callback(Step(i, len(batches), batch, done, progress))
 
         tell(0.0)
-        new = trainer.train(batch, device, command, tell)
+        try:
+            new = trainer.train(batch, device, command, tell)
+        except Diverged:
+            if any(task.tested for task in batch):
+                raise
+            new = [_failed(task, device, command) for task in batch]  # a choice among others goes on without them
         if results is not None:
             results.add(new)
         found |= {record.key(): record for record in new}
     return [found[task.key()] for task in tasks]
+
+
+def _failed(task: Task, device: str, command: str) -> Record:
+    """The record of a training that never had a finite loss."""
+    found: dict[str, Any] = {
+        "test_accuracy": None,
+        "val_accuracy": 0.0,
+        "seconds": 0.0,
+        "val_loss": None,
+        "best_epoch": 0,
+    }
+    origin: dict[str, Any] = {"device": device, "versions": versions(), "command": command}
+    return Record(**vars(task), **found, **origin)
 
 
 def batched(tasks: Sequence[Task], trainer: Trainer, device: str = "cpu") -> list[list[Task]]:
