@@ -100,15 +100,8 @@ def run(
 
 def _failed(task: Task, device: str, command: str) -> Record:
     """The record of a training that never had a finite loss."""
-    found: dict[str, Any] = {
-        "test_accuracy": None,
-        "val_accuracy": 0.0,
-        "seconds": 0.0,
-        "val_loss": None,
-        "best_epoch": 0,
-    }
-    origin: dict[str, Any] = {"device": device, "versions": versions(), "command": command}
-    return Record(**vars(task), **found, **origin)
+    made: dict[str, Any] = {"device": device, "versions": versions(), "command": command, "seconds": 0.0}
+    return Record(**vars(task), test_accuracy=None, val_accuracy=0.0, best_epoch=0, **made)
 
 
 def batched(tasks: Sequence[Task], trainer: Trainer, device: str = "cpu") -> list[list[Task]]:
