@@ -49,7 +49,7 @@ def test_by_a_plain_loop(trials, own_rows):
         mask = torch.stack([data.train_mask, data.val_mask], 1)[:, :S]
     adj, weight, sharpening = Adjacency.of(data.edge_index), [0.7, 2.0][:S], [0.3, 0.9][:S]
     sample = Inputs((data.x, adj), {}).with_part(part_of(data.y, mask))
-    found = Consistency(3, weight, sharpening)(model, sample, torch.tensor([1]))
+    found = Consistency(3, weight, sharpening)(model, sample)
     scores = model.drawn((data.x, adj), {}, 3)
     assert found.shape == (S,)
     gradient = torch.autograd.grad(found.sum(), list(model.parameters()), retain_graph=True)
@@ -61,22 +61,21 @@ def test_by_a_plain_loop(trials, own_rows):
         torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-6)
 
 
-def test_the_weight_rises_over_the_ramp():
+def test_nodes_that_the_model_is_unsure_of_are_left_alone():
     data, model = small(), PAN(6, 8, 2, trials=2)
     model.seed([0, 1])
     model.train().key(torch.arange(2), 3)
-    sample = Inputs((data.x, Adjacency.of(data.edge_index)), {}).with_part(part_of(data.y, data.train_mask))
-
-    def loss(epoch, **options):
-        return Consistency(3, **options)(model, sample, torch.tensor([epoch])).detach()
-
-    plain, whole = loss(1, weight=0.0), loss(1, weight=2.0)
-    assert (whole > plain).all()
-    for epoch, share in ((1, 0.1), (5, 0.5), (10, 1.0), (99, 1.0)):
-        torch.testing.assert_close(loss(epoch, weight=2.0, ramp=10), plain + share * (whole - plain))
-    by_trial = loss(5, weight=2.0, ramp=[0, 10])
-    torch.testing.assert_close(by_trial, plain + torch.tensor([1.0, 0.5]) * (whole - plain))
-    assert Consistency(ramp=[0, 10]).narrowed([1]).ramp == 10
+    inputs = (data.x, Adjacency.of(data.edge_index))
+    sample = Inputs(inputs, {}).with_part(part_of(data.y, data.train_mask))
+    p = model.drawn(inputs, {}, 3).softmax(-1).detach()
+    surest = p.mean(2).amax(-1)  # (N, S)
+    bound = surest.median(0).values
+    target = p.mean(2, keepdim=True) ** 2
+    apart = (p - target / target.sum(-1, keepdim=True)).square().sum(-1)  # (N, S, draws)
+    expected = torch.where((surest >= bound).unsqueeze(-1), apart, 0).mean((0, 2))
+    found, plain = (Consistency(3, w, 0.5, bound.tolist())(model, sample).detach() for w in (2.0, 0.0))
+    torch.testing.assert_close(found, plain + 2 * expected)
+    assert Consistency(confidence=[0, 0.5]).narrowed([1]).confidence == 0.5
 
 
 def test_one_draw_of_no_weight_is_the_plain_training():
@@ -100,7 +99,7 @@ def test_a_trial_among_others_is_the_trial_alone(make):
 
 
 def test_any_function_is_a_regularizer():
-    def half(model, sample, epoch):
+    def half(model, sample):
         return 0.5 * losses(picked(sample.scores(model), sample.part))
 
     plain = fit(PAN(6, 8, 2), small(), **SETTINGS).history["train_loss"]

@@ -138,9 +138,9 @@ def test_what_cut_gives_is_checked():
 def test_a_regularizer_that_knows_all_trials_is_left_with_all(widths):
     seen = []
 
-    def plain(model, sample, epoch):
+    def plain(model, sample):
         seen.append(model.trials)
-        return Consistency(1, 0.0)(model, sample, epoch)
+        return Consistency(1, 0.0)(model, sample)
 
     fit(pan(), small(), **SETTINGS, regularizer=plain)
     assert set(seen) == {S}

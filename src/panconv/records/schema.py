@@ -155,7 +155,7 @@ _UNSAID: dict[str, Rule] = {  # settings that may be there; `record.UNSAID` has 
     "draws": _COUNT,
     "consistency": _AT_LEAST_0,
     "sharpening": _POSITIVE,
-    "ramp": _AT_LEAST_0,
+    "confidence": Rule(is_share, "a number between 0 and 1"),
     "decay_others": _AT_LEAST_0,
     "metric": _one_of("accuracy", "auc", "macro_f1"),
     "halving": Rule(or_null(list_of(lambda value: is_whole(value, 1))), "a list of epochs, or null"),

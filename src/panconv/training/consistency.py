@@ -16,15 +16,15 @@ from panconv.training.objective import Sample, losses, picked
 
 
 class Regularizer(Protocol):
-    """What `fit` takes as `regularizer`: any function of the model, a sample and the number of the epoch, a tensor (1,)
-    from 1 on, that gives the loss of each trial, (S,), the whole of what a step goes down. For the plain one write
-    ``losses(picked(sample.scores(model), sample.part))`` with the two functions of `panconv.training.objective`.
+    """What `fit` takes as `regularizer`: any function of the model and a sample that gives the loss of each trial,
+    (S,), the whole of what a step goes down. For the plain one write ``losses(picked(sample.scores(model),
+    sample.part))`` with the two functions of `panconv.training.objective`.
 
     It looks at no value from the host, so that an epoch can be recorded on a GPU. With `narrowed`, `fit` may go on with
     some of the trials alone; without it all are trained until the last has ended.
     """
 
-    def __call__(self, model: Any, sample: Sample, epoch: Tensor) -> Tensor: ...
+    def __call__(self, model: Any, sample: Sample) -> Tensor: ...
     def narrowed(self, rows: Sequence[int]) -> Regularizer: ...
 
 
@@ -39,8 +39,9 @@ class Consistency:
         draws: how many.
         weight: of the consistency, a number or one per trial.
         sharpening: a temperature, a number or one per trial: below 1 it makes p' surer than p̄.
-        ramp: the epochs over which the weight rises evenly from 0, a number or one per trial. A model that is held to
-            its own first guesses may never leave them: all nodes are of one class then, and agree.
+        confidence: a number or one per trial: nodes of which no class has a p̄ that high are left alone (Feng et al.,
+            2022). A model that is held to its own first guesses may never leave them: all nodes are of one class then,
+            and agree.
 
     >>> half_and_whole = Consistency(weight=[0.5, 1.0])  # fit(PAN(…, trials=2), data, seeds=[0, 1], regularizer=…)
     >>> half_and_whole.narrowed([1]).weight
@@ -52,41 +53,41 @@ class Consistency:
         draws: int = 4,
         weight: float | Sequence[float] = 1.0,
         sharpening: float | Sequence[float] = 0.5,
-        ramp: float | Sequence[float] = 0.0,
+        confidence: float | Sequence[float] = 0.0,
     ) -> None:
         self.draws = checked_count(draws, "draws")
         least = (lambda each: 0 <= each < math.inf, "at least 0 and finite")
         self.weight: Numbers = checked_by_trial(weight, "weight", *least)
-        self.ramp: Numbers = checked_by_trial(ramp, "ramp", *least)
+        self.confidence: Numbers = checked_by_trial(
+            confidence, "confidence", lambda each: 0 <= each <= 1, "a number of 0 … 1"
+        )
         self.sharpening: Numbers = checked_by_trial(
             sharpening, "sharpening", lambda each: 0 < each < math.inf, "positive and finite"
         )
-        self._placed = {name: Placed() for name in ("weight", "sharpening", "ramp")}
+        self._placed = {name: Placed() for name in ("weight", "sharpening", "confidence")}
 
-    def __call__(self, model: Any, sample: Sample, epoch: Tensor) -> Tensor:
+    def __call__(self, model: Any, sample: Sample) -> Tensor:
         if sample.part.y.is_floating_point():
             raise ValueError(f"Consistency goes with classes, but y holds numbers, {sample.part.y.dtype}: leave it out")
         scores = drawn(model, sample.inputs, sample.named, self.draws)  # (N, S, draws, C)
         S = scores.size(1)
         each = torch.arange(S * self.draws, device=scores.device) // self.draws
         entropy = losses(picked(scores.flatten(1, 2), sample.part.of_trials(each))).unflatten(0, (S, self.draws))
-        weight = self._number("weight", scores) * self._risen(epoch, scores)
+        weight = self._number("weight", scores)
         return entropy.mean(1) + weight * self._distance(scores.softmax(-1))
 
-    def _risen(self, epoch: Tensor, like: Tensor) -> float | Tensor:
-        """The share of the weight that an epoch has; all of it without a ramp."""
-        if self.ramp == 0:
-            return 1.0
-        ramp = self._number("ramp", like)
-        ramp = ramp.clamp(min=1) if isinstance(ramp, Tensor) else max(ramp, 1.0)  # by the first epoch, and after it
-        return (epoch.to(like.dtype) / ramp).clamp(max=1)
-
     def _distance(self, p: Tensor) -> Tensor:
-        """The mean over nodes and draws of ‖p − p'‖², (N, S, draws, C) → (S,)."""
+        """The mean over nodes and draws of ‖p − p'‖², 0 where p̄ is unsure, (N, S, draws, C) → (S,)."""
         sharpening = self._number("sharpening", p)
-        log = p.detach().mean(2, keepdim=True).log()
-        target = (log / (sharpening.reshape(-1, 1, 1) if isinstance(sharpening, Tensor) else sharpening)).softmax(-1)
-        return (p - target).square().sum(-1).mean((0, 2))
+        mean = p.detach().mean(2, keepdim=True)
+        target = (
+            mean.log() / (sharpening.reshape(-1, 1, 1) if isinstance(sharpening, Tensor) else sharpening)
+        ).softmax(-1)
+        apart = (p - target).square().sum(-1)  # (N, S, draws)
+        if self.confidence != 0:
+            sure = mean.amax((2, 3)) >= self._number("confidence", p)  # (N, S)
+            apart = apart * sure.unsqueeze(-1)
+        return apart.mean((0, 2))
 
     def _number(self, name: str, like: Tensor) -> float | Tensor:
         """A setting as a number, or as a tensor (S,) like another tensor (N, S, …)."""
@@ -98,4 +99,5 @@ class Consistency:
 
     def narrowed(self, rows: Sequence[int]) -> Consistency:
         """The same for some of the trials alone."""
-        return Consistency(self.draws, *(of_trials(each, rows) for each in (self.weight, self.sharpening, self.ramp)))
+        numbers = (self.weight, self.sharpening, self.confidence)
+        return Consistency(self.draws, *(of_trials(each, rows) for each in numbers))

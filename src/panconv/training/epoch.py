@@ -53,7 +53,7 @@ class Epoch:
         val: Iterable[Sample],
         seeds: Sequence[int],
         limits: Limits,
-        regularizer: Callable[[Any, Sample, Tensor], Tensor] | None = None,
+        regularizer: Callable[[Any, Sample], Tensor] | None = None,
     ) -> None:
         self.regularizer = regularizer
         self.model, self.optimizer, self.train, self.val = model, optimizer, train, val
@@ -92,7 +92,7 @@ class Epoch:
     def loss(self, sample: Sample) -> Tensor:
         """What a step on a sample goes down, by trial, (S,)."""
         if self.regularizer is not None:
-            return self.regularizer(self.model, sample, self.number)
+            return self.regularizer(self.model, sample)
         return losses(picked(sample.scores(self.model), sample.part))
 
     def _step(self) -> Tensor:

@@ -96,7 +96,7 @@ def fit(
     val: Any = None,
     test: Any = None,
     decay_others: float | Sequence[float] = 0.0,
-    regularizer: Callable[[Any, Any, Tensor], Tensor] | None = None,
+    regularizer: Callable[[Any, Any], Tensor] | None = None,
     cut: Cut | None = None,
 ) -> FitResult[Any]:
     """Trains a model on a graph with train, validation and test nodes, or on the batches of a loader.

@@ -20,7 +20,7 @@ from panconv.weights import layer_specs, weights_from
 # What may differ between trainings that run side by side, beside the seed and fixed path weights: a number per trial.
 VECTORS = (
     *("lr", "weight_decay", "decay_others", "dropout", "dropout_input", "drop_nodes"),
-    *("consistency", "sharpening", "ramp", "share", "identity"),
+    *("consistency", "sharpening", "confidence", "share", "identity"),
 )
 _SAME_IN_PAN = ("norm", "jk", "act", "act_first", "concat")  # settings that are arguments of the same name
 _SAME_IN_FIT = ("lr", "weight_decay", "epochs", "patience", "keep", "decay_others", "metric")
@@ -91,7 +91,7 @@ class Recipe:
         given = {name: value for name, value in given.items() if name not in UNSAID or value != UNSAID[name]}
         draws, weight = self.setting("draws"), self.setting("consistency")
         if draws > 1 or weight != UNSAID["consistency"]:
-            given["regularizer"] = Consistency(draws, weight, self.setting("sharpening"), self.setting("ramp"))
+            given["regularizer"] = Consistency(draws, weight, self.setting("sharpening"), self.setting("confidence"))
         return given
 
     def fit(

@@ -170,7 +170,11 @@ SPACES: dict[str, Space] = {
             **_RANDOM_PROPAGATION,
             **{"hidden": Choice((32, 64)), "L": Range(2, 10), "temperature": _WARM},
             **{"alpha": Choice((1.0, 1.0, 1.0, 1.5, 2.0)), "drop_nodes": Range(0.3, 0.7), "draws": 4},
-            **{"consistency": Range(0.5, 2.0), "sharpening": Range(0.1, 0.5)},
+            **{
+                "consistency": Range(0.5, 2.0),
+                "sharpening": Range(0.1, 0.5),
+                "confidence": Choice((0.0, Range(0.2, 0.6))),
+            },
             **{"dropout_input": Range(0.0, 0.8), "dropout": Range(0.0, 0.8)},
             **{"weight_decay": Range(2e-4, 2e-3, log=True), "decay_others": Choice((0.0, 5e-4))},
         },
