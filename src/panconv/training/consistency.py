@@ -78,11 +78,9 @@ class Consistency:
 
     def _distance(self, p: Tensor) -> Tensor:
         """The mean over nodes and draws of ‖p − p'‖², 0 where p̄ is unsure, (N, S, draws, C) → (S,)."""
-        sharpening = self._number("sharpening", p)
-        mean = p.detach().mean(2, keepdim=True)
-        target = (
-            mean.log() / (sharpening.reshape(-1, 1, 1) if isinstance(sharpening, Tensor) else sharpening)
-        ).softmax(-1)
+        mean, sharpening = p.detach().mean(2, keepdim=True), self._number("sharpening", p)
+        sharpening = sharpening.reshape(-1, 1, 1) if isinstance(sharpening, Tensor) else sharpening
+        target = (mean.log() / sharpening).softmax(-1)
         apart = (p - target).square().sum(-1)  # (N, S, draws)
         if self.confidence != 0:
             sure = mean.amax((2, 3)) >= self._number("confidence", p)  # (N, S)
