@@ -92,7 +92,7 @@ def test_every_setting_of_pan_s_spaces_can_be_trained_and_recorded(name, monkeyp
         check_task(task)
         how = {**UNSAID, **task.settings}
         assert how["norm_input"] is None or how["propagate"]  # which that goes with
-    assert len(batched(tasks, Pans())) <= 8 + len(SPACES[name].points)
+    assert len(batched(tasks, Pans())) <= 64 / SPACES[name].group + len(SPACES[name].points)
 
 
 def _spelt(drawn):

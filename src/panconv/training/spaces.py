@@ -204,15 +204,17 @@ SPACES: dict[str, Space] = {
         },
         group=16,
     ),
-    # a matrix per length, no self-loops, and a path of its own for a node's own features
+    # a matrix per length, no self-loops, and a path of its own for a node's own features; or a weight per length
     "heterophilous": Space(
         {
-            ("concat", "L"): Choice(((True, 1), (True, 2), (True, 2), (True, 3), (True, 3), (True, 4))),
-            **{"method": Choice((9, 9, 9, 5)), "temperature": None, "residual": "layer", "jk": "last"},
-            **{"layers": Choice((2, 3, 4, 6, 8, 12)), "hidden": Choice((64, 128, 256))},
-            **{"norm": "batch", "dropout": Range(0.1, 0.8), "keep": "metric"},
+            ("concat", "L", "method"): Choice(
+                ((True, 1, 9), (True, 2, 9), (True, 2, 9), (True, 3, 9), (True, 3, 9), (False, 1, 5), (False, 2, 5))
+            ),
+            **{"temperature": None, "residual": "layer", "jk": "last", "norm": "batch", "keep": "metric"},
+            **{"layers": Choice((2, 3, 4, 6, 8, 12)), "hidden": Choice((64, 128, 256)), "dropout": Range(0.1, 0.8)},
             **{"lr": Range(1e-3, 2e-2, log=True), "weight_decay": Range(1e-6, 1e-3, log=True), "decay": "all"},
-            **{**_LONG, "rows": False},
-        }
+            **{"epochs": 2000, "patience": 300, "rows": False},
+        },
+        group=4,
     ),
 }

@@ -8,6 +8,7 @@ from panconv.paper.zoo.registry import METHODS, checked
 from panconv.training.spaces import Choice, Range, Space
 
 _WIDTHS = Choice((16, 32, 64))
+_GROUP = 4  # of a few dozen settings, so that widths and lengths are drawn as often as may be
 _TUNED = {
     **{"hidden": Choice((64, 128, 256)), "layers": Choice((2, 3, 4, 6, 8, 12)), "residual": Choice((True, False))},
     **{"norm": Choice((None, "batch", "layer")), "weight_decay": Range(1e-6, 1e-3, log=True)},
@@ -62,7 +63,7 @@ def space(name: str, dataset: str) -> Space:
     """
     name = checked(name)
     own = METHODS[name].on(dataset)
-    return Space({**own, **_ranges(own), **OTHERS.get(name, {})}, (own,))
+    return Space({**own, **_ranges(own), **OTHERS.get(name, {})}, (own,), group=_GROUP)
 
 
 def _ranges(own: dict[str, Any]) -> dict[str, Range]:
