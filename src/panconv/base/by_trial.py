@@ -56,11 +56,6 @@ def differs(numbers: Numbers) -> bool:
     return len(set(each_of(numbers))) > 1
 
 
-def of_trials(numbers: Numbers, rows: Sequence[int]) -> Numbers:
-    """The setting of some trials alone."""
-    return tuple(numbers[row] for row in rows) if isinstance(numbers, tuple) else numbers
-
-
 class Placed:
     """Remembers numbers by trial as a tensor (S,), float64, on the device that last asked for them: what is recorded as
     a CUDA graph cannot bring numbers from the host."""
@@ -88,12 +83,14 @@ def plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-def picked(value: Any, rows: int | list[int]) -> Any:
-    """The part of a plain setting that is one trial's, or that of some: a number that they share stays as it is."""
-    if not isinstance(value, list):
+def picked(value: Any, rows: int | Sequence[int]) -> Any:
+    """The part of a setting that is one trial's, or that of some: a number that they share stays as it is."""
+    if not isinstance(value, (list, tuple)):
         return value
     shared = len(value) == 1  # a list of one is that number, of all trials
-    return value[0 if shared else rows] if isinstance(rows, int) else [value[0 if shared else row] for row in rows]
+    if isinstance(rows, int):
+        return value[0 if shared else rows]
+    return type(value)(value[0 if shared else row] for row in rows)
 
 
 def column(numbers: Numbers) -> float | Tensor:

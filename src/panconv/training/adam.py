@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
-from panconv.base.by_trial import Numbers, checked_by_trial, differs, of_trials
+from panconv.base.by_trial import Numbers, checked_by_trial, differs, picked
 
 
 class Rates(NamedTuple):
@@ -36,7 +36,7 @@ class Rates(NamedTuple):
 
     def narrowed(self, rows: Sequence[int]) -> Rates:
         """Those of some trials alone."""
-        return Rates(*(of_trials(each, rows) for each in self))
+        return Rates(*(picked(each, rows) for each in self))
 
 
 def adam(model: Any, lr: Any, weight_decay: Any, device: torch.device, decay_others: Any = 0.0) -> Optimizer:

@@ -9,7 +9,8 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
-from panconv.base.by_trial import Numbers, Placed, checked_by_trial, of_trials
+from panconv.base import by_trial
+from panconv.base.by_trial import Numbers, Placed, checked_by_trial
 from panconv.base.checks import checked_count
 from panconv.training.draws import drawn
 from panconv.training.objective import Sample, losses, picked
@@ -98,4 +99,4 @@ class Consistency:
     def narrowed(self, rows: Sequence[int]) -> Consistency:
         """The same for some of the trials alone."""
         numbers = (self.weight, self.sharpening, self.confidence)
-        return Consistency(self.draws, *(of_trials(each, rows) for each in numbers))
+        return Consistency(self.draws, *(by_trial.picked(each, rows) for each in numbers))
