@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 
-from panconv.base.by_trial import Placed, by_trial, checked_by_trial, differs, of_trials
+from panconv.base.by_trial import Placed, by_trial, checked_by_trial, differs, picked
 
 
 @pytest.mark.parametrize(
@@ -30,8 +30,8 @@ def test_all_of_them_are_checked_and_counted():
 
 
 def test_those_of_some_trials():
-    assert of_trials((0.1, 0.2, 0.3), [2, 0]) == (0.3, 0.1)
-    assert of_trials(0.1, [2, 0]) == 0.1
+    assert picked((0.1, 0.2, 0.3), [2, 0]) == (0.3, 0.1)
+    assert picked(0.1, [2, 0]) == 0.1
     assert differs((0.1, 0.2))
     assert not differs((0.1, 0.1))
     assert not differs(0.1)
