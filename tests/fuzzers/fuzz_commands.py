@@ -66,7 +66,7 @@ SOUND = {
         "nodes": "20 40",
         "k": "0,1,1 1,1 1 2",
     },
-    **{"model": "pan gcn lp", "space": "paper", "budget": "1s 0.01m", "tried": "1 2", "seeds": "1 2"},
+    **{"model": "pan gcn lp", "space": "warm", "budget": "1s 0.01m", "tried": "1 2", "seeds": "1 2"},
     **{"finalists": "1 2", "reruns": "1 2", "metric": "accuracy"},
     **{"settings": "lr=0.1 steps=2 normalize=false alpha=1 epochs=1 hidden=4"},
 }
@@ -82,7 +82,7 @@ WRONG |= {
     "models": ["xyz", ""],
     "methods": ["gnc", "", ","],
     "model": ["gnc", ""],
-    "space": ["warm", "", "paper,deep"],
+    "space": ["cold", "", "warm,deep"],
     "budget": ["", "10", "0s", "-1m", "1d", "1" * 30 + "s", "nan"],
     "metric": ["loss", "", "r2"],
     "hidden": [*NASTY, "9" * 13],
@@ -93,7 +93,7 @@ ENDS = {"plot": ".png", "page": ".html"}
 # What keeps a command short, unless it is written over by what follows.
 BASE = {
     "train": "--trials 1 --epochs 1",
-    "search": "--space paper --settings 1 --seeds 1 --finalists 1 --reruns 1 --trials 1 --epochs 1",
+    "search": "--space warm --settings 1 --seeds 1 --finalists 1 --reruns 1 --trials 1 --epochs 1",
     "grid": "--trials 1 --epochs 1 --values 0,1 --tie 1,2",
     "reproduce": "--quick --datasets cora --methods lp",
     "temperature": "--trials 1 --epochs 1 --L 1 --temperatures 0.5",
