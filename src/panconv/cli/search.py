@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -140,16 +139,16 @@ def _title(model: str) -> str:
 def _show(found: Found, heading: str) -> None:
     """The finalists, the choice among them, and what it is worth."""
     points, measured = found.ranking, _measured(found)
-    differing = [name for name in _flat(points[0]) if len({str(_flat(point).get(name)) for point in points}) > 1]
+    flat = [point.flat() for point in points]
+    differing = [name for name in flat[0] if len({str(each.get(name)) for each in flat}) > 1]
     rows = screen.table((f"validation {measured} (%)", "reruns", "settings"), texts=("settings",))
     for point in points:
-        rows.add_row(_validation(point), f"{point.trials}", _words(point, differing) or "one finalist alone")
+        words = screen.one_line(point.words(differing)) or "one finalist alone"
+        rows.add_row(_validation(point), f"{point.trials}", words)
     best = f"the best of {_tried(found)} settings, trained again, and where they differ"
     screen.out.print(screen.bold(heading, f": {best}"), rows)
-    said = [
-        name for name, value in _flat(found.choice).items() if value is not None and value is not False and value != ""
-    ]
-    screen.out.print(screen.bold("Choice: ", _words(found.choice, said)))
+    said = [name for name, value in flat[0].items() if value is not None and value is not False and value != ""]
+    screen.out.print(screen.bold("Choice: ", screen.one_line(found.choice.words(said))))
     if found.fresh:
         figures = [100 * (record.test_accuracy or 0.0) for record in found.fresh]
         mean = f"{sum(figures) / len(figures):.1f}{screen.spread(figures)}"
@@ -173,23 +172,6 @@ def _tried(found: Found) -> int:
 
 def _validation(point: Point) -> str:
     return f"{100 * point.val_accuracy:.2f}" + (f" ± {100 * point.std:.2f}" if point.trials > 1 else "")
-
-
-def _flat(point: Point) -> dict[str, Any]:
-    """Operator and settings in one, the weights in words."""
-    from panconv.base.words import in_words
-
-    flat = {**point.operator, **point.settings}
-    weights = flat.get("weights")
-    equal = isinstance(weights, list) and len(weights) > 1 and all(k == weights[0] for k in weights)
-    return {**flat, "weights": "all equal" if equal else in_words(weights)} if "weights" in flat else flat
-
-
-def _words(point: Point, names: Sequence[str]) -> str:
-    flat = _flat(point)
-    shown = {name: flat[name] for name in names if name in flat}
-    words = (f"{name} {f'{value:g}' if isinstance(value, float) else value}" for name, value in shown.items())
-    return screen.one_line(", ".join(words))
 
 
 def _plain(found: Found, **asked: Any) -> dict[str, Any]:
