@@ -101,3 +101,9 @@ def test_export_onnx(capsys):
     pytest.importorskip("onnxruntime")
     assert runpy.run_path(str(EXAMPLES / "export_onnx.py"))["main"](epochs=5) < 1e-5
     assert "largest difference between torch and onnxruntime" in capsys.readouterr().out
+
+
+def test_random_propagation(capsys):
+    found = runpy.run_path(str(EXAMPLES / "random_propagation.py"))["main"](epochs=25)
+    assert min(found.values()) > 0.6
+    assert "three draws that agree: validation accuracy" in capsys.readouterr().out

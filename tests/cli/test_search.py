@@ -38,8 +38,9 @@ def test_a_search_of_pan(tiny, tmp_path):
     line = ["search", "cora", "--space=tiny", *SHORT, f"--out={tmp_path / 'r'}", f"--json={tmp_path / 'x.json'}"]
     done = call(*line, cwd=tmp_path)
     assert done.code == 0, done.stderr
-    assert "Cora, PAN: the best by validation" in done.stdout
-    assert "on 3 fresh seeds" in done.stdout
+    assert "Cora, PAN: the best of 2 settings, trained again, and where they differ" in done.stdout
+    assert "Test accuracy of the choice: " in done.stdout
+    assert "% on 3 fresh seeds" in done.stdout
     assert "Choice: method 5, L 1, weights" in done.stdout
     assert "hidden" not in done.stdout.split("Choice")[0]  # which all share
     records = Results(tmp_path / "r").read()
@@ -50,6 +51,9 @@ def test_a_search_of_pan(tiny, tmp_path):
     assert len(tested) == 3
     assert written["choice"] == written["finalists"][0]
     assert written["trainings"] == 9
+    said = {name: written[name] for name in ("graph", "model", "space", "split", "metric", "tried")}
+    asked = {"graph": "cora", "model": "pan", "space": "tiny", "split": "public", "metric": "accuracy", "tried": 2}
+    assert said == asked
     assert written["choice"]["val_accuracy"] >= written["finalists"][1]["val_accuracy"]
     again = call(*line, cwd=tmp_path)
     assert again.stdout == done.stdout
@@ -59,7 +63,7 @@ def test_a_search_of_pan(tiny, tmp_path):
 def test_a_search_of_a_baseline(tiny, tmp_path):
     done = call("search", "cora", "--model=GCN", "--epochs=3", *SHORT, f"--out={tmp_path}", cwd=tmp_path)
     assert done.code == 0, done.stderr
-    assert "Cora, GCN: the best" in done.stdout
+    assert "Cora, GCN: the best of 2 settings" in done.stdout
     records = Results(tmp_path).read()
     assert {each.model for each in records} == {"gcn"}
     assert {each.settings["epochs"] for each in records} == {3}
@@ -73,7 +77,23 @@ def test_a_time(tiny, tmp_path):
     assert [_seconds(text) for text in ("90s", "10m", "1.5h")] == [90, 600, 5400]
     done = call("search", "cora", "--space=tiny", "--budget=1s", *SHORT[1:], f"--out={tmp_path}", cwd=tmp_path)
     assert done.code == 0, done.stderr
-    assert "Test: " in done.stdout
+    assert "Test accuracy" in done.stdout
+
+
+def test_what_suits_a_graph_is_the_default(tiny, tmp_path, monkeypatch):
+    monkeypatch.setitem(SPACES, "heterophilous", TINY.with_values(weights=[1.0, 1.0], norm=None, keep="metric"))
+    monkeypatch.setenv("COLUMNS", "200")
+    line = ["search", "squirrel_filtered", "--metric=macro_f1", "--settings=1", *SHORT[1:]]
+    done = call(*line, f"--out={tmp_path}", f"--json={tmp_path / 'x.json'}", cwd=tmp_path)
+    assert done.code == 0, done.stderr
+    assert "Test macro-F1 of the choice: " in done.stdout
+    assert "weights all equal" in done.stdout
+    assert "norm" not in done.stdout  # there is none
+    assert "dropout 0," in done.stdout  # which is not the same as none
+    assert "one finalist alone" in done.stdout
+    assert "6 trainings done" in done.stderr
+    written = json.loads((tmp_path / "x.json").read_text())
+    assert (written["space"], written["metric"]) == ("heterophilous", "macro_f1")
 
 
 @pytest.mark.parametrize(
@@ -81,7 +101,7 @@ def test_a_time(tiny, tmp_path):
     [
         (["--budget=10"], "--budget must be a time above 0, such as 90s, 10m or 1h, got '10'"),
         (["--budget=0s"], "--budget must be a time above 0"),
-        (["--space=cold"], "space must be one of random-propagation, warm, deep, heterophilous"),
+        (["--space=cold"], "--space must be one of random-propagation, warm, deep, heterophilous"),
         (["--model=gnc"], "'gnc' is no method of the zoo"),
         (["--model=gcn", "--space=deep"], "--space goes with --model pan"),
         (["--model=lp", "--epochs=3"], "'epochs' is no setting of this method"),
@@ -90,7 +110,8 @@ def test_a_time(tiny, tmp_path):
         (["--finalists=-1"], "--finalists must be at least 1"),
         (["--reruns=0"], "--reruns must be at least 1"),
         (["--trials=0"], "--trials must be at least 1"),
-        (["--metric=loss", "--space=tiny"], "metric must be accuracy, auc or macro_f1, got 'loss'"),
+        (["--metric=loss", "--space=tiny"], "--metric must be one of accuracy, macro_f1, auc, got 'loss'"),
+        (["--epochs=0"], "--epochs must be at least 1, got 0"),
         (["--device=warp"], "--device warp cannot be used here"),
     ],
 )

@@ -93,7 +93,7 @@ ENDS = {"plot": ".png", "page": ".html"}
 # What keeps a command short, unless it is written over by what follows.
 BASE = {
     "train": "--trials 1 --epochs 1",
-    "search": "--space paper --settings 1 --seeds 1 --finalists 1 --reruns 1 --trials 1 --epochs 1",
+    "search": "--space warm --settings 1 --seeds 1 --finalists 1 --reruns 1 --trials 1 --epochs 1",
     "grid": "--trials 1 --epochs 1 --values 0,1 --tie 1,2",
     "reproduce": "--quick --datasets cora --methods lp",
     "temperature": "--trials 1 --epochs 1 --L 1 --temperatures 0.5",

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from panconv.cli import checks, screen
-from panconv.cli.options import RESULTS, Device, Graph, Out, json_of
+from panconv.cli.options import RESULTS, Device, Out, json_of
 from panconv.paper.zoo.registry import METHODS, checked
 from panconv.records.record import PAN
 
@@ -23,25 +22,34 @@ _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 
 
 def search(
-    graph: Graph,
+    graph: Annotated[
+        str,
+        typer.Argument(metavar="GRAPH", help="cora, citeseer, pubmed, a heterophilous graph, or a folder."),
+    ],
     model: Annotated[str, typer.Option(help="pan, or a baseline: panconv zoo lists them.")] = PAN,
     space: Annotated[
-        str | None, typer.Option(metavar="NAME", help="PAN's space: random-propagation, paper, deep, heterophilous.")
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="What PAN's settings may be: random-propagation, warm, deep or heterophilous; left out, what suits "
+            "the graph.",
+        ),
     ] = None,
     budget: Annotated[
-        str | None, typer.Option(metavar="TIME", help="As many settings as fit, such as in 90s, 10m, 1h.")
+        str | None, typer.Option(metavar="TIME", help="Try settings, a group at a time, for half of it: 90s, 10m, 1h.")
     ] = None,
     tried: Annotated[
-        int | None, typer.Option("--settings", metavar="N", help="Settings to try: 32, or as many as fit.")
+        int | None,
+        typer.Option("--settings", metavar="N", help="How many settings to try: 32, or what a budget allows."),
     ] = None,
-    seeds: Annotated[int, typer.Option(help="Trainings of each setting.")] = 2,
+    seeds: Annotated[int, typer.Option(help="Trainings of each setting that is tried.")] = 2,
     finalists: Annotated[int, typer.Option(help="How many of the best are trained again.")] = 10,
     reruns: Annotated[int, typer.Option(help="Trainings of each finalist, with other seeds.")] = 10,
-    trials: Annotated[int, typer.Option(help="Trainings of the choice, with fresh seeds, which are tested.")] = 10,
-    seed: Annotated[int, typer.Option(help="What is drawn, and all trainings, follow from it.")] = 0,
+    trials: Annotated[int, typer.Option(help="Trainings of the choice, with fresh seeds: they alone are tested.")] = 10,
+    seed: Annotated[int, typer.Option(help="The settings that are drawn and all trainings follow from it.")] = 0,
     metric: Annotated[
         str | None,
-        typer.Option(metavar="accuracy|auc", help="What is measured; left out, what suits the graph."),
+        typer.Option(metavar="NAME", help="accuracy, auc or macro_f1; left out, what suits the graph."),
     ] = None,
     epochs: Annotated[int | None, typer.Option(help="At most so many epochs, in place of the space's.")] = None,
     device: Device = "cpu",
@@ -50,12 +58,11 @@ def search(
 ) -> None:
     """Search the settings of a model on a graph: many side by side, the best again, then fresh seeds for the choice.
 
-    Validation alone decides, and the test nodes are looked at once, in the last trainings. Half of a --budget is for
-    trying settings. The same command again goes on where it stopped.
+    Validation alone decides; the test nodes are looked at once, at the end.
+    The same command again goes on where it stopped.
 
     Example: panconv search cora --budget 10m --device cuda
     """
-    from panconv.data.heterophilous import METRIC_OF
     from panconv.training.search import search as searched
 
     checks.work(trials, device, None, json_file)
@@ -64,10 +71,13 @@ def search(
     if tried is not None:
         checks.count(tried, "--settings", most=10_000)
     seconds = None if budget is None else _seconds(budget)
+    if epochs is not None:
+        checks.count(epochs, "--epochs")
     name = checks.readable([graph])[0]
-    known, trainer, drawn = _trained(model, space, name, metric=metric or METRIC_OF.get(name), epochs=epochs)
+    known, trainer, drawn = _trained(model, space, name, metric=_metric(metric, name), epochs=epochs)
     store, _ = checks.open_results(results)
-    planned = (tried or (8 if budget else 32)) * seeds + finalists * reruns + trials
+    first = tried or (8 if budget else 32)
+    planned = first * seeds + min(finalists, first) * reruns + trials
     counts = {"seeds": seeds, "finalists": finalists, "reruns": reruns, "fresh": trials}
     how: dict[str, Any] = {"settings": tried, **counts, "budget": seconds, "seed": seed}
     how |= {"results": store, "device": device, "command": checks.command_line(), "trainer": trainer}
@@ -75,7 +85,7 @@ def search(
         found = searched(name, drawn, known, callback=bar.show, **how)
     _show(found, f"{screen.title(name)}, {_title(known)}")
     screen.say("records", store.folder)
-    screen.write_json(json_file, _plain(found), "search")
+    screen.write_json(json_file, _plain(found, space=_space(space, name) if known == PAN else None), "search")
 
 
 def _seconds(text: str) -> float:
@@ -86,17 +96,37 @@ def _seconds(text: str) -> float:
     return float(read[1]) * _UNITS[read[2]]
 
 
+def _metric(given: str | None, dataset: str) -> str | None:
+    """What is measured: as asked, or as the graph's benchmark has it."""
+    from panconv.data.heterophilous import METRIC_OF
+    from panconv.training.metrics import METRICS
+
+    able = [name for name, known in METRICS.items() if known.of_classes]
+    if given is not None and given not in able:
+        raise ValueError(f"--metric must be one of {', '.join(able)}, got {given!r:.60}")
+    return METRIC_OF.get(dataset) if given is None else given
+
+
+def _space(given: str | None, dataset: str) -> str:
+    """The name of PAN's space: as asked, or the one made for such graphs."""
+    from panconv.data.heterophilous import METRIC_OF
+    from panconv.training.spaces import SPACES
+
+    if given is not None and given not in SPACES:
+        raise ValueError(f"--space must be one of {', '.join(SPACES)}, got {given!r:.60}")
+    return given or ("heterophilous" if dataset in METRIC_OF else "random-propagation")
+
+
 def _trained(model: str, space: str | None, dataset: str, **given: Any) -> tuple[str, Searcher, Space]:
     """The model's name as records have it, how it is trained, and what its settings may be."""
     from panconv.paper.zoo.runner import Baselines
     from panconv.paper.zoo.spaces import space as space_of
     from panconv.training.pans import Pans
-    from panconv.training.spaces import SPACES, checked_space
+    from panconv.training.spaces import SPACES
 
     changes = {name: value for name, value in given.items() if value is not None}
     if model.strip().lower() == PAN:
-        found = checked_space("random-propagation" if space is None else space, SPACES)
-        return PAN, Pans(), found.with_values(**changes)
+        return PAN, Pans(), SPACES[_space(space, dataset)].with_values(**changes)
     if space is not None:
         raise ValueError(f"--space goes with --model pan, which has several; {checked(model)} has one")
     return checked(model), Baselines(), space_of(model, dataset).with_values(**changes)
@@ -108,45 +138,53 @@ def _title(model: str) -> str:
 
 def _show(found: Found, heading: str) -> None:
     """The finalists, the choice among them, and what it is worth."""
-    points = found.ranking
-    differing = [name for name in _flat(points[0]) if len({str(_flat(point).get(name)) for point in points}) > 1]
-    rows = screen.table(("val. (%)", "trials", "settings"), texts=("settings",))
+    points, measured = found.ranking, _measured(found)
+    flat = [point.flat() for point in points]
+    differing = [name for name in flat[0] if len({str(each.get(name)) for each in flat}) > 1]
+    rows = screen.table((f"validation {measured} (%)", "reruns", "settings"), texts=("settings",))
     for point in points:
-        rows.add_row(_validation(point), f"{point.trials}", _words(point, differing))
-    screen.out.print(screen.bold(heading, ": the best by validation, and where they differ"), rows)
-    screen.out.print(screen.bold("Choice: ", _words(found.choice, _flat(found.choice))))
+        words = screen.one_line(point.words(differing)) or "one finalist alone"
+        rows.add_row(_validation(point), f"{point.trials}", words)
+    best = f"the best of {_tried(found)} settings, trained again, and where they differ"
+    screen.out.print(screen.bold(heading, f": {best}"), rows)
+    said = [name for name, value in flat[0].items() if value is not None and value is not False and value != ""]
+    screen.out.print(screen.bold("Choice: ", screen.one_line(found.choice.words(said))))
     if found.fresh:
         figures = [100 * (record.test_accuracy or 0.0) for record in found.fresh]
         mean = f"{sum(figures) / len(figures):.1f}{screen.spread(figures)}"
         trained = f" on {len(figures)} fresh seed{'s' * (len(figures) > 1)}"
-        screen.out.print(screen.bold(f"Test: {mean} %", trained))
+        screen.out.print(screen.bold(f"Test {measured} of the choice: {mean} %", trained))
+
+
+def _measured(found: Found) -> str:
+    """What the figures are, in words."""
+    metric = found.choice.settings.get("metric", "accuracy")
+    return {"auc": "AUC", "macro_f1": "macro-F1"}.get(metric, metric)
+
+
+def _tried(found: Found) -> int:
+    """How many settings the first stage tried."""
+    from panconv.training.search import AGAIN, TRYING
+
+    end = found.records[0].seed - TRYING + AGAIN  # where the seeds of the next stage begin
+    return len({record.alike() for record in found.records if record.seed < end})
 
 
 def _validation(point: Point) -> str:
     return f"{100 * point.val_accuracy:.2f}" + (f" ± {100 * point.std:.2f}" if point.trials > 1 else "")
 
 
-def _flat(point: Point) -> dict[str, Any]:
-    """Operator and settings in one, the weights in words."""
-    from panconv.base.words import in_words
-
-    flat = {**point.operator, **point.settings}
-    return {**flat, "weights": in_words(flat["weights"])} if "weights" in flat else flat
-
-
-def _words(point: Point, names: Sequence[str] | dict[str, Any]) -> str:
-    flat = _flat(point)
-    shown = {name: flat[name] for name in names if name in flat}
-    words = (f"{name} {f'{value:g}' if isinstance(value, float) else value}" for name, value in shown.items())
-    return screen.one_line(", ".join(words))
-
-
-def _plain(found: Found) -> dict[str, Any]:
+def _plain(found: Found, **asked: Any) -> dict[str, Any]:
     """For machines."""
+    one = found.records[0]
+    figures = {record.seed: record.test_accuracy for record in found.fresh}
     return {
+        **{"graph": one.dataset, "model": one.model, **asked, "split": one.split},
+        "metric": found.choice.settings.get("metric", "accuracy"),
+        "tried": _tried(found),
         "choice": vars(found.choice),
         "finalists": [vars(point) for point in found.ranking],
-        "test_accuracy": {record.seed: record.test_accuracy for record in found.fresh},
+        "test_accuracy": figures,
         "trainings": len(found.records),
         "seconds": round(sum(record.seconds for record in found.records), 3),
     }

@@ -8,10 +8,11 @@ from __future__ import annotations
 import json
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from panconv.base.words import in_words
 from panconv.records.record import Record
 
 
@@ -29,6 +30,22 @@ class Point:
     @property
     def weights(self) -> Any:
         return self.operator["weights"]
+
+    def flat(self) -> dict[str, Any]:
+        """Operator and settings in one, the weights in words."""
+        flat = {**self.operator, **self.settings}
+        if (weights := flat.get("weights")) is None:
+            return flat
+        equal = isinstance(weights, list) and len(weights) > 1 and all(k == weights[0] for k in weights)
+        return {**flat, "weights": "all equal" if equal else in_words(weights)}
+
+    def words(self, names: Iterable[str]) -> str:
+        """What it is in some of these, by name."""
+        flat = self.flat()
+        shown = {name: flat[name] for name in names if name in flat}
+        return ", ".join(
+            f"{name} {f'{value:g}' if isinstance(value, float) else value}" for name, value in shown.items()
+        )
 
 
 def std(values: Sequence[float]) -> float:
