@@ -62,6 +62,10 @@ def test_points_come_first_and_are_like_any_other():
     space = Space({"L": Choice((1, 2)), "lr": Range(0.1, 0.2)}, (point,))
     assert space.settings(range(2), 0, VECTORS)[0] == point
     assert space.with_values(lr=0.3).settings(range(2), 0, VECTORS)[0] == {"L": 3, "lr": 0.3}
+    behind = replace(space, ahead=2).settings(range(4), 0, VECTORS)
+    assert behind[2] == point
+    drawn = replace(space, points=()).settings(range(3), 0, VECTORS)
+    assert [*behind[:2], behind[3]] == drawn
 
 
 def test_names_that_are_drawn_together_and_choices_within_choices():

@@ -84,7 +84,7 @@ def search(
         model: "pan", or what the trainer's tasks name.
         settings: how many to try; None for 32, or with a budget for as many as fit.
         seeds, finalists, reruns, fresh: as above; fresh = 0 for no test.
-        budget: about so many seconds of training: half of it is for trying settings, a group at a time, the other half
+        budget: about so many seconds of training: half of it is for trying settings, at least one, the other half
             for the rest, of which there is less where it would take longer.
         seed: of what is drawn, and of all trainings.
         split: "public", "random" or "given"; None for the graph's own.
@@ -136,22 +136,22 @@ class _Stages:
     how: dict[str, Any]  # what else the runner is told
 
     def tried(self, space: Space, limit: int, seeds: int, budget: float | None, rungs: Sequence[float]) -> list[Record]:
-        """The first stage: settings as they are drawn, all of them, or a group at a time until half of the budget
-        would be passed.
+        """The first stage: settings as they are drawn, all at once, or within half of a budget: one, two, four … at a
+        time, up to a group, since what a setting takes is known only once one has been trained.
 
         The time is that of the records, so that a search that goes on spends what it would have spent at once.
         """
         records: list[Record] = []
         start, vectors = 0, self.trainer.vectors(self.model)
-        while start < limit:
-            end = limit if budget is None else min(limit, start + space.group + (0 if start else len(space.points)))
-            drawn = space.settings(range(start, end), self.seed, vectors)
+        count = limit if budget is None else 1
+        while count:
+            drawn = space.settings(range(start, start + count), self.seed, vectors)
             asked = [self.trainer.spelt(each) for each in drawn]
             asked = [(operator, {**how, **_halved(how, rungs if vectors else ())}) for operator, how in asked]
             new = self._run(asked, TRYING, seeds, tested=False)
-            records, start = records + new, end
-            if budget is not None and _seconds(records) + _seconds(new) > budget / 2:
-                break
+            records, start = records + new, start + count
+            fitting = limit if budget is None else (budget / 2 - _seconds(records)) / (_seconds(new) / count or 1e-9)
+            count = max(0, min(limit - start, start, space.group, int(fitting)))
         return records
 
     def affordable(self, tried: list[Record], finalists: int, reruns: int, fresh: int, budget: float | None) -> int:

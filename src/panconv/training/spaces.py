@@ -65,12 +65,14 @@ class Space:
         points: settings with a value for every name, members of the space as good as any that is drawn.
         either: further values, of which each group of settings has one in turn: what only goes together.
         group: how many settings in a row share what cannot differ side by side, so that they train side by side.
+        ahead: how many are drawn before the points come: a small budget should not go to points that train slowly.
     """
 
     values: Mapping[Any, Any]
     points: tuple[dict[str, Any], ...] = ()
     either: tuple[Mapping[Any, Any], ...] = ()
     group: int = 8
+    ahead: int = 0
 
     def with_values(self, **changes: Any) -> Space:
         """The space where some names have these values, in its points too."""
@@ -79,7 +81,7 @@ class Space:
         return replace(self, values={**self.values, **changes}, points=points, either=either)
 
     def settings(self, places: range, seed: int, vectors: Collection[str]) -> list[dict[str, Any]]:
-        """The settings at some places of an endless list: the points, then what is drawn.
+        """The settings at some places of an endless list: `ahead` that are drawn, the points, and more that are drawn.
 
         Args:
             places: from 0.
@@ -87,8 +89,13 @@ class Space:
             vectors: names that may differ side by side. All others are drawn once for a group of settings; where there
                 are no such names, all are drawn anew for each.
         """
-        given = len(self.points)
-        return [self.points[i] if i < given else self._drawn(i - given, seed, vectors) for i in places]
+        begin, end = self.ahead, self.ahead + len(self.points)
+        return [
+            self.points[i - begin]
+            if begin <= i < end
+            else self._drawn(i if i < begin else i - len(self.points), seed, vectors)
+            for i in places
+        ]
 
     def _drawn(self, place: int, seed: int, vectors: Collection[str]) -> dict[str, Any]:
         found: dict[str, Any] = {}
@@ -141,9 +148,10 @@ _RANDOM_PROPAGATION = {"method": 5, "alpha": 1.0, "hidden": 32, "layers": 1, "jk
 # As published for Cora, Citeseer and Pubmed: method 5 at infinite temperature.
 PUBLISHED = {
     graph: {
-        **{**_RANDOM_PROPAGATION, "temperature": None, "drop_nodes": 0.5, "weight_decay": 5e-4, "propagate": True},
+        **{**_RANDOM_PROPAGATION, "temperature": None, "drop_nodes": 0.5, "weight_decay": 5e-4},
         **{"L": L, "draws": draws, "consistency": consistency, "sharpening": sharpening, "lr": lr},
         **{"dropout_input": inputs, "dropout": hidden, "norm": norm, "norm_input": norm, "decay_others": 5e-4},
+        "propagate": inputs > 0,  # without dropout between M and W they may change places, and W first is cheaper
         "act_first": norm is not None,
     }
     for graph, L, draws, consistency, sharpening, inputs, hidden, lr, norm in (
@@ -184,6 +192,7 @@ SPACES: dict[str, Space] = {
             *(_PLAIN, _PLAIN, {**_NORMED, "propagate": False, "norm_input": None}),
         ),
         group=16,
+        ahead=16,
     ),
     # two layers as in the paper, with k(n) of a temperature in place of its few
     "warm": Space(
