@@ -83,7 +83,8 @@ def test_each_trial_is_as_it_is_alone(words, training):
         torch.testing.assert_close(alone, together[:, s], rtol=1e-4, atol=1e-5)
         alone.square().sum().backward()
         for (name, p), q in zip(one.named_parameters(), model.parameters(), strict=True):
-            torch.testing.assert_close(p.grad, q.grad[s], rtol=1e-3, atol=1e-4, msg=name)
+            if p.requires_grad or q.requires_grad:  # a bias in front of a batch norm does not
+                torch.testing.assert_close(p.grad, q.grad[s], rtol=1e-3, atol=1e-4, msg=name)
     assert not torch.allclose(together[:, 0], together[:, 1])
 
 

@@ -156,3 +156,50 @@ def test_models_pickled_before_there_was_any_of_this():
     before = torch.random.get_rng_state()
     copy.deepcopy(again)
     assert torch.equal(torch.random.get_rng_state(), before)  # a copy draws nothing
+
+
+NORMED = [
+    ({"norm": "batch"}, [False, False, True]),  # the last layer is not normalised
+    ({"norm": "batch", "jk": "cat", "residual": "layer"}, [False, False, False]),
+    ({"norm": "batch", "act_first": True}, [True, True, True]),  # what it takes out is not the bias
+    ({"norm": "batch", "act_first": True, "act": None}, [False, False, True]),
+    ({"norm": "layer"}, [True, True, True]),
+]
+
+
+@pytest.mark.parametrize(("words", "trained"), NORMED)
+def test_no_bias_is_trained_that_a_batch_norm_takes_out(words, trained, tmp_path):
+    data = small()
+    model = fit(
+        PAN(6, 8, 2, 3, trials=2, **words), data, seeds=[0, 1], lr=[0.02, 0.1], decay_others=0.1, epochs=4
+    ).model
+    model.save(tmp_path)
+    for each in (
+        model,
+        model.narrowed([1]),
+        model.trial(0),
+        model.repeated(2),
+        copy.deepcopy(model),
+        PAN.load(tmp_path),
+    ):
+        assert [conv.bias.requires_grad for conv in each.convs] == trained
+        assert [bool(conv.bias.any()) for conv in each.convs] == trained
+    with torch.no_grad():  # a model saved before this has numbers there, which count as they did
+        model.convs[0].bias.add_(1)
+    model.save(tmp_path)
+    torch.testing.assert_close(PAN.load(tmp_path)(data.x, data.edge_index), model.eval()(data.x, data.edge_index))
+
+
+@pytest.mark.parametrize("words", [{}, {"concat": True, "residual": "layer", "jk": "last"}])
+def test_with_batch_norm_a_trial_is_the_same_alone_and_among_others(words):
+    data, how = small(), {"epochs": 30, "patience": 30, "lr": 0.02}
+
+    def trained(seeds):
+        model = PAN(6, 16, 2, 3, norm="batch", trials=len(seeds), weights=[0.2, 0.5, 0.3], **words)
+        return fit(model, data, seeds=seeds, **how)
+
+    together, alone = trained([0, 1, 2]), trained([0])
+    for name, curve in together.history.items():
+        torch.testing.assert_close(curve[:, :1], alone.history[name], rtol=1e-5, atol=1e-5)
+    for beside, own in zip(together.model.norms[:2], alone.model.norms[:2], strict=True):
+        torch.testing.assert_close(beside.running_mean[:1], own.running_mean, rtol=1e-5, atol=1e-5)

@@ -14,6 +14,7 @@ from panconv.nn.dropout import Dropout
 from panconv.nn.entrance import EnteringConv, Entrance
 from panconv.nn.layout import from_input, widths
 from panconv.nn.linear import Affine, Linear
+from panconv.nn.norms import BatchNorm
 from panconv.nn.pan_conv import PANConv
 from panconv.nn.residual import InputConv
 from panconv.weights import layer_specs
@@ -47,6 +48,7 @@ class Layers(nn.Module):
         ps[0] = ps[0] if inputs.dropout is None else inputs.dropout
         self.dropouts = nn.ModuleList(map(Dropout, ps))
         self.surround(config, surroundings(config))
+        self._fix_idle_biases()
 
     def surround(self, config: dict[str, Any], made: dict[str, Any]) -> None:
         """Takes up what stands between the convolutions, before, beside and behind them."""
@@ -56,6 +58,14 @@ class Layers(nn.Module):
         self.propagates = config["inputs"].propagate
         self.norms_by_graph, self.entrance_by_graph = takes_batch(self.norms[0]), takes_batch(self.entrance.norm)
         self.supports_norm_batch = self.norms_by_graph or self.entrance_by_graph
+
+    def _fix_idle_biases(self) -> None:
+        """Biases that a batch norm takes out again stay 0: their gradient is rounding alone, of which Adam would make
+        full steps."""
+        for conv, norm in zip(self.layers(), self.norms, strict=True):
+            directly = not self.act_first or self.act is None
+            if directly and isinstance(norm, BatchNorm) and conv.bias is not None:
+                conv.bias.requires_grad_(False)  # and is kept, so that saved models have the tensors they always had
 
     def layers(self) -> list[PANConv]:
         """The convolutions, first to last."""
