@@ -109,3 +109,30 @@ def test_lengths_differ_side_by_side_where_weights_are_fixed():
 def test_the_recipe_of_a_record():
     task = pan_task("cora", 2, "boltzmann", 3, QUICK, 0)
     assert Recipe.of(task) == Recipe({"method": 2, "L": 3, "weights": "boltzmann"}, QUICK)
+
+
+@pytest.mark.parametrize("alpha", [1.0, 2.0])
+def test_a_fixed_law_of_effective_lengths_trains_a_seed_at_a_time(alpha):
+    """It has no numbers wₙ that could stand in a column."""
+    law = {"kind": "power-law", "alpha": alpha, "temperature": 0.7, "trained": False}
+    given = Recipe({"method": 1, "L": 2, "weights": law, "paths": "effective"}, QUICK)
+    mine = Recipe.side_by_side([given])
+    assert mine == given
+    assert mine.alone
+    found = mine.fit(small(), [3])
+    model = PAN(6, 4, 2, L=2, method=1, weights=law, paths="effective")
+    by_hand = fit(model, small(), seeds=[3], lr=0.01, weight_decay=5e-4, epochs=6, patience=50)
+    assert found.val_loss == by_hand.val_loss
+    with pytest.raises(ValueError, match="train them one after another"):
+        mine.fit(small(), [3, 4])
+    other = Recipe({**given.operator, "weights": {**law, "temperature": 2.0}}, QUICK)
+    with pytest.raises(ValueError, match="effective"):  # and never by the law of one of them
+        Recipe.side_by_side([given, other]).fit(small(), [3, 4])
+
+
+def test_weights_that_all_have_stay_as_they_are_said():
+    law = {"kind": "power-law", "alpha": 1.0, "temperature": 0.7, "trained": False}
+    recipes = [Recipe({**MET, "weights": law}, {**QUICK, "lr": lr}) for lr in (0.1, 0.2)]
+    together = Recipe.side_by_side(recipes)
+    assert together.operator == recipes[0].operator
+    assert not together.alone

@@ -11,6 +11,7 @@ from torch import Tensor
 from torch.nn.functional import pad
 from torch_geometric.data import Data
 
+from panconv.paths import family_of
 from panconv.records.record import PATHS, UNSAID, Task
 from panconv.training.consistency import Consistency
 from panconv.training.fit import FitResult, Progress, fit
@@ -47,6 +48,12 @@ class Recipe:
     def setting(self, name: str) -> Any:
         """A setting's value, said or not."""
         return self.settings[name] if name in self.settings else UNSAID[name]
+
+    @property
+    def alone(self) -> bool:
+        """Whether it trains one seed at a time, in a model without trials: a law of effective lengths is no row of
+        numbers, and has one temperature."""
+        return not family_of(self.operator.get("paths", PATHS)).counts_steps
 
     def but(self, **settings: Any) -> Recipe:
         """The recipe with some settings changed."""
@@ -107,18 +114,19 @@ class Recipe:
         """Trains it with some seeds, side by side.
 
         Args:
-            data, seeds, device, callback: as in `fit`.
+            data, seeds, device, callback: as in `fit`; one seed at a time where it is `alone`.
             classes: how many there are; None for those of data.y.
             others: what else to give to `fit`.
         """
         classes = int(data.y.max()) + 1 if classes is None else classes
-        model = self.model(data.x.size(1), classes, trials=len(seeds))
+        trials = None if self.alone and len(seeds) == 1 else len(seeds)
+        model = self.model(data.x.size(1), classes, trials=trials)
         return fit(model, data, seeds=seeds, device=device, callback=callback, **self.options(), **others)
 
     @staticmethod
     def side_by_side(recipes: Sequence[Recipe]) -> Recipe:
         """One recipe of some that differ only in what may differ by trial: lists of numbers, and fixed path weights in
-        columns, where the longest length of one is of weight 0 in another."""
+        columns. All columns are as long as the longest, with zeros beyond a recipe's own L."""
         one = recipes[0]
         L, layers = max(each.operator["L"] for each in recipes), one.setting("layers")
         weights = _columns([each.operator for each in recipes], layers, L)
@@ -151,10 +159,11 @@ def is_fixed(weights: Any) -> bool:
 
 
 def _columns(operators: Sequence[dict[str, Any]], layers: int, L: int) -> Any:
-    """The weights of some trainings as one spec: the same for all, or the numbers of each in a column, 0 beyond its own
-    length."""
-    if not is_fixed(operators[0]["weights"]):
-        return operators[0]["weights"]
+    """The weights of some trainings as one spec: the one that all have, or the numbers of each in a column, 0 beyond
+    its own length."""
+    one = operators[0]
+    if not is_fixed(one["weights"]) or all((met["L"], met["weights"]) == (L, one["weights"]) for met in operators):
+        return one["weights"]
     columns: list[list[Tensor]] = [[] for _ in range(layers)]
     for met in operators:
         for column, spec in zip(columns, layer_specs(met["weights"], layers), strict=True):
