@@ -9,7 +9,7 @@ from torch import nn
 from torch.testing import assert_close as close
 from torch_geometric.nn import GCNConv
 
-from panconv import PAN, Adjacency
+from panconv import MET, PAN, Adjacency
 from panconv.base import random
 from panconv.nn import DropNodes, Dropout, Stacked
 from panconv.training.draws import drawn, one_by_one
@@ -127,3 +127,37 @@ def test_the_wide_model_is_made_once_and_goes_with_the_model(monkeypatch):
     del model
     gc.collect()
     assert wide() is None
+
+
+def test_draws_one_by_one_leave_fixed_path_weights_alone(monkeypatch):
+    """To the last bit, and unchanged in the eyes of what was kept of them: M·x is found once."""
+    model = PAN(5, 8, 3, weights=[0.1, 0.7, 0.3], norm="batch", inputs={"propagate": True})
+    count, apply = [], MET.apply
+    monkeypatch.setattr(MET, "apply", lambda M, x: (x.shape[-1] == 5 and count.append(1), apply(M, x))[1])
+    k = model.convs[0].weights.k
+    before, version, mean = k.clone(), k._version, model.norms[0].running_mean.clone()
+    for _ in range(2):
+        one_by_one(model, (X, ADJ), {}, 3)
+        model.eval()(X, ADJ)
+        model.train()
+    assert torch.equal(k, before)
+    assert k._version == version
+    assert len(count) == 1
+    assert not torch.equal(model.norms[0].running_mean, mean)
+
+
+def test_a_buffer_that_is_no_running_mean_is_moved_by_the_module_alone():
+    class Counting(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("calls", torch.zeros(()))
+            self.register_buffer("third", torch.tensor(1 / 3))
+
+        def forward(self, x):
+            self.calls += 1
+            return x * self.third
+
+    model, third = Counting(), torch.tensor(1 / 3)
+    one_by_one(model, (X,), {}, 3)
+    assert model.calls == 3
+    assert torch.equal(model.third, third)

@@ -30,14 +30,14 @@ def one_by_one(model: nn.Module, inputs: tuple[Any, ...], named: Mapping[str, An
 
     Each draw starts from the same running means, and these move by the mean over the draws.
     """
-    found, moved = [], []
+    found, moved, running = [], [], _running(model)
     for draw in range(draws):
-        buffers = {name: buffer.clone() for name, buffer in model.named_buffers()}
+        buffers = {name: buffer.clone() for name, buffer in running.items()}
         with _keyed(model, model, partial(_draw, draw=draw, draws=draws)):
             found.append(functional_call(model, buffers, inputs, dict(named)) if buffers else model(*inputs, **named))
         moved.append(buffers)
     with torch.no_grad():
-        for name, buffer in model.named_buffers():
+        for name, buffer in running.items():
             buffer.copy_(mean_of_draws(torch.stack([each[name] for each in moved]), 0))
     scores = torch.stack(found, -2)
     return scores.unsqueeze(1) if scores.dim() == 3 else scores
@@ -61,10 +61,17 @@ def at_once(model: Any, inputs: tuple[Any, ...], named: Mapping[str, Any], draws
     with _keyed(model, wide, lambda key: random.drawn(key, draws)):
         scores = functional_call(wide, state, inputs, dict(named))
     with torch.no_grad():
-        for name, buffer in buffers.items():
-            if "running_" in name:  # fixed path weights stay as they are to the last bit: a mean would round them
-                buffer.copy_(mean_of_draws(state[name].unflatten(0, (model.trials, draws)), 1))
+        for name, buffer in _running(model).items():
+            buffer.copy_(mean_of_draws(state[name].unflatten(0, (model.trials, draws)), 1))
     return scores.unflatten(1, (model.trials, draws))
+
+
+def _running(model: nn.Module) -> dict[str, Tensor]:
+    """The running means and variances of norms, and their counts. Other buffers, such as fixed path weights, are left
+    alone: a mean over the draws would round them."""
+    norms = (each for each in model.modules() if getattr(each, "track_running_stats", False))
+    those = {id(buffer) for norm in norms for buffer in norm.buffers(recurse=False)}
+    return {name: buffer for name, buffer in model.named_buffers() if id(buffer) in those}
 
 
 def _draw(key: Tensor, draw: int, draws: int) -> Tensor:
