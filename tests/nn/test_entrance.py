@@ -101,11 +101,7 @@ def test_the_dropout_of_the_features_is_their_own():
         ("x", TypeError, "inputs must be a dict of drop_nodes, dropout, propagate, norm, or None"),
         ({"drop": 0.1}, ValueError, "inputs has no option 'drop', only: drop_nodes, dropout, propagate, norm"),
         ({"drop_nodes": 1.0}, ValueError, "inputs drop_nodes must be at least 0 and below 1"),
-        (
-            {"drop_nodes": [0.1, 0.2]},
-            ValueError,
-            "inputs drop_nodes must be a number, or 1 numbers, one per",
-        ),
+        ({"drop_nodes": [0.1, 0.2]}, ValueError, "inputs drop_nodes must be one number, for one trial, got 2 of them"),
         ({"dropout": "x"}, ValueError, "inputs dropout must be at least 0 and below 1"),
         ({"propagate": 1}, TypeError, "inputs propagate must be True or False"),
         ({"norm": "batch"}, ValueError, "inputs norm goes with propagate=True"),

@@ -176,7 +176,7 @@ def test_layers_are_taken_out_and_keep_their_numbers():
         ({"kind": "layer", "share": 0.1}, None, "residual of kind 'layer' has no option 'share', only: none"),
         ({"kind": "input", "alpha": 0.1}, None, "has no option 'alpha', only: share, identity, numbers"),
         ({"kind": "input", "share": 1.1}, None, "residual share must be at least 0 and at most 1"),
-        ({"kind": "input", "share": [0.1, 0.2]}, None, "residual share must be a number, or 1 numbers, one per"),
+        ({"kind": "input", "share": [0.1, 0.2]}, None, "residual share must be one number, for one trial"),
         ({"kind": "input", "identity": [0.1, 0.2]}, 3, "residual identity must be a number, or 3 numbers"),
         ({"kind": "input", "identity": -1}, None, "residual identity must be at least 0 and finite"),
         ({"kind": "input", "identity": float("inf")}, None, "residual identity must be at least 0 and finite"),

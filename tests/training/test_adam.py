@@ -97,7 +97,7 @@ def test_torchs_own_where_trials_share_all():
         assert [group["weight_decay"] for group in own.param_groups] == [decay, others]
         assert all(group["lr"] == lr for group in own.param_groups)
     assert adam(Two(None), [0.1], [0.5], cpu).defaults["lr"] == 0.1
-    with pytest.raises(ValueError, match="lr must be a number, or 1 numbers, one per trial, got 3 of them"):
+    with pytest.raises(ValueError, match="lr must be one number, for one trial, got 3 of them"):
         adam(Two(None), RATES, 0.0, cpu)
 
 

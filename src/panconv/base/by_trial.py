@@ -29,7 +29,7 @@ def by_trial(value: Any) -> Numbers | None:
 def checked_by_trial(
     value: Any, name: str, sound: Callable[[float], bool], bounds: str, trials: int | None = None
 ) -> Numbers:
-    """The value as floats, if all of them are sound, and as many as there are trials, where that is known.
+    """The value as floats, one number or one per trial. Raises where a number is unsound, or there are too many or few.
 
     Args:
         value: a number or S numbers.
@@ -42,7 +42,8 @@ def checked_by_trial(
     if numbers is None or not all(map(sound, each_of(numbers))):
         raise ValueError(f"{name} must be {bounds}, got {shown(value)}")
     if trials is not None and isinstance(numbers, tuple) and len(numbers) != trials:
-        raise ValueError(f"{name} must be a number, or {trials} numbers, one per trial, got {len(numbers)} of them")
+        allowed = "one number, for one trial" if trials == 1 else f"a number, or {trials} numbers, one per trial"
+        raise ValueError(f"{name} must be {allowed}, got {len(numbers)} of them")
     return numbers
 
 

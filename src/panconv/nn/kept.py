@@ -23,11 +23,14 @@ class _Kept(NamedTuple):
 
 
 class KeptProduct:
-    """M·x as it was last found, while the features, the graph and the path weights are the very same, none trained.
+    """M·x as it was last found, for as long as the features, the graph and the path weights stay the same and none of
+    them is trained. Changes in place are noticed as in `prepared`.
 
-    On the CPU alone: what a GPU replays (a CUDA graph) may be given other features in the same place, and what it does
-    once for all trials is little beside what it does for each. Changes in place are noticed as in `prepared`. Threads
-    share it without a lock: an entry is read once, and put in as a whole.
+    Nothing is kept on a GPU. A call that is replayed there (a CUDA graph) may find other features in the same memory.
+
+    Of S trials M·x is kept for each, (N, S, F), also where they share the features and the path weights.
+
+    Threads share it without a lock: an entry is read once, and put in as a whole.
     """
 
     def __init__(self) -> None:

@@ -88,7 +88,7 @@ class InputConv(PANConv):
 
     def reset_parameters(self) -> None:
         super().reset_parameters()
-        for name, value in self._given.items():  # which memory that was a meta tensor has not
+        for name, value in self._given.items():  # a layer made on the meta device has memory now, but no numbers in it
             if isinstance(held := getattr(self, name), Tensor):
                 held.copy_(column(value))  # type: ignore[arg-type]
 

@@ -27,7 +27,7 @@ def dirichlet_energy(
     Args:
         adj: a graph, or anything an `Adjacency` is made from.
         x: the features H.
-        relative: whether to divide it by ‖H‖², which leaves out how large the features are; 0 where all of them are.
+        relative: whether to divide it by ‖H‖², which leaves out how large the features are; 0 where all features are 0.
 
     Shapes:
         x (N, F) → (); with trials (N, S, F) → (S,); float64.
