@@ -38,7 +38,8 @@ def test_ranges_are_around_the_method_s_own():
 
 def test_enough_methods_that_fit_trains_have_a_space():
     assert sum(METHODS[name].by_fit for name in FOUND) >= 12
-    assert Baselines().vectors("gcn") == {"lr", "weight_decay", "decay_others", "dropout"}
+    assert Baselines().vectors("gcn") == {"lr", "weight_decay", "decay_others", "dropout", "dropout_scores"}
+    assert {"dropout", "dropout_scores"} <= {name for name, each in space("gprgnn", "x").values.items() if each != 0.5}
     assert Baselines().vectors("lp") == Baselines().vectors("fastgcn") == set()
 
 

@@ -11,28 +11,32 @@ from torch import Tensor, nn
 
 from panconv.graph import Adjacency
 from panconv.graph.csr import CSR
+from panconv.nn import Dropout
 from panconv.paper.zoo.mlp import Blind
 from panconv.paper.zoo.operator import powers, renormalized
 from panconv.paper.zoo.stack import How, Layers, trained_by_fit
 
 
-class PageRank(Layers):
-    """Two layers that see no edges, and the weighted sum behind them.
+class PageRank(nn.Module):
+    """Two layers that see no edges, dropout of what they give, and the weighted sum behind them. As its authors have
+    it, weight decay is for the layers: γ has none.
 
     Args:
-        how: hidden, dropout, K, and alpha: at the start γₖ = α·(1 − α)ᵏ, but γ_K = (1 − α)ᴷ.
+        how: hidden, dropout, dropout_scores, K, and alpha: at the start γₖ = α·(1 − α)ᵏ, but γ_K = (1 − α)ᴷ.
         inputs, classes: the numbers of features and classes.
         a, a_t: Â and its transpose.
     """
 
     def __init__(self, how: How, inputs: int, classes: int, a: CSR, a_t: CSR) -> None:
-        super().__init__(Blind(inputs, how["hidden"]), Blind(how["hidden"], classes), how["dropout"])
+        super().__init__()
+        self.layers = Layers(Blind(inputs, how["hidden"]), Blind(how["hidden"], classes), how["dropout"])
+        self.drop_scores = Dropout(how["dropout_scores"])
         gamma = (1 - how["alpha"]) ** torch.arange(how["K"] + 1.0)
         gamma[:-1] *= how["alpha"]
         self._matrix, self.gamma = (a, a_t), nn.Parameter(gamma)
 
     def forward(self, x: Tensor, adj: Adjacency) -> Tensor:
-        steps = powers(self._matrix, super().forward(x, adj), len(self.gamma) - 1)
+        steps = powers(self._matrix, self.drop_scores(self.layers(x, adj)), len(self.gamma) - 1)
         return torch.stack([gamma * z for gamma, z in zip(self.gamma, steps, strict=True)]).sum(0)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from panconv.paper.published import TABLE2
 
 # What trials that `fit` trains side by side may each have of their own, and what it is told only where it is said.
-BY_TRIAL = ("lr", "weight_decay", "decay_others", "dropout")
+BY_TRIAL = ("lr", "weight_decay", "decay_others", "dropout", "dropout_scores")
 UNSAID: dict[str, Any] = {"keep": "loss", "metric": "accuracy", "decay_others": 0.0}
 
 

@@ -116,7 +116,7 @@ OUTSIDE: dict[str, Method] = {
     "gprgnn": Method(
         "GPR-GNN",
         "Chien, Peng, Li & Milenkovic, Adaptive universal generalized PageRank graph neural network, ICLR 2021",
-        stack(64, decay="", normalize=None, epochs=1000, patience=200, K=10, alpha=0.1)
+        stack(64, decay="layers.", dropout_scores=0.5, normalize=None, epochs=1000, patience=200, K=10, alpha=0.1)
         | {"keep": "metric", "metric": "accuracy"},
     ),
 }

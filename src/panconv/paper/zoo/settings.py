@@ -9,7 +9,7 @@ from typing import Any
 
 WORDS: dict[str, tuple[str, ...]] = {
     "base": ("A", "A+I", "Â", "D⁻¹A", "D^−½AD^−½"),
-    "decay": ("first.", "", "convs."),
+    "decay": ("first.", "", "convs.", "layers."),
     "keep": ("loss", "accuracy", "both", "metric"),
     "lead": ("score", "share"),
     "link": ("count", "proportion"),
@@ -91,5 +91,6 @@ def _check(name: str, value: Any) -> None:
 def _check_number(name: str, value: float) -> None:
     if not math.isfinite(value) or value < 0 or (name in POSITIVE and value == 0):
         raise ValueError(f"{name} must be {'above' if name in POSITIVE else 'at least'} 0 and finite, got {value}")
-    if (name == "dropout" and value >= 1) or (name in ("alpha", "share") and value > 1):
-        raise ValueError(f"{name} must be {'below' if name == 'dropout' else 'at most'} 1, got {value}")
+    dropped = name.startswith("dropout")
+    if (dropped and value >= 1) or (name in ("alpha", "share") and value > 1):
+        raise ValueError(f"{name} must be {'below' if dropped else 'at most'} 1, got {value}")

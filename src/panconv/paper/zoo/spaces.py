@@ -73,5 +73,6 @@ def _ranges(own: dict[str, Any]) -> dict[str, Range]:
         "weight_decay": lambda value: Range(value / 10, 10 * value, log=True),
         "decay_others": lambda value: Range(value / 10, 10 * value, log=True),
         "dropout": lambda value: Range(0.0, 0.8),
+        "dropout_scores": lambda value: Range(0.0, 0.8),
     }
     return {name: make(own[name]) for name, make in found.items() if own.get(name)}

@@ -7,7 +7,7 @@ Every method of the zoo, a stack or not, is a function of this form:
 `data` has x (N, F) dense with rows of sum 1, edge_index, maybe edge_weight (an operator to use in place of A), y, where
 the labels of the test nodes are −1, train_mask and val_mask. `how` holds the settings of the registry; with
 ``how["normalize"]`` False the edge weights are the operator as they stand. Of a method that `fit` trains, lr,
-weight_decay, decay_others and dropout may be lists of S numbers, one for each trial. Trial s depends on seeds[s], and
+weight_decay, decay_others and the dropouts may be lists of S numbers, one for each trial. Trial s depends on seeds[s], and
 on its own numbers, alone. `tell` is called with the share that is done, 0 … 1.
 """
 
