@@ -24,7 +24,7 @@ ROOMS = [
         "testing",
         "data",
     ),
-    *("records", "training", "walkers", "tasks", "paper", "cli"),
+    *("records", "training", "walkers", "tasks", "paper", "best", "cli"),
 ]
 RANK = {name: rank for rank, name in enumerate(ROOMS)}
 PUBLIC = [
@@ -38,6 +38,8 @@ COVERED = {
     "base/checks": "base/test_misuse",
     "base/launch": "compute/kernels",
     "base/tracing": "training/test_cuda_graph",
+    **{f"best/{name}": "best/test_rows" for name in ("ablation", "contests", "elsewhere", "ladder")},
+    "best/studies": "best/test_study",
     "cli": "cli",
     "compute/feature_pattern": "compute/test_features",
     "compute/kernels": "compute/kernels",

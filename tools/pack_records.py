@@ -6,13 +6,14 @@ Each folder is one that `panconv reproduce QUESTION --out FOLDER` has filled.
 """
 
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from panconv.base.files import replacing
 from panconv.paper.tables.further import FURTHER, wanted
 from panconv.records.jsonl import line_of
-from panconv.records.record import SCHEMA, Results, _plain, parsed
+from panconv.records.record import SCHEMA, Record, Results, _plain, parsed
 
 HOME = Path(__file__).parents[1] / "docs/results"
 FURTHER_HOME = HOME / "further"
@@ -29,12 +30,16 @@ def main(folders: list[str]) -> None:
             print(f"{question}: not complete in these folders, left as it is")
             continue
         known.update(keys)
-        records = [new[key] for key in keys]
-        if question not in DRAWN:
-            records = [replace(record, loss_curve=[], accuracy_curve=[]) for record in records]
-        with replacing(FURTHER_HOME / f"{question}.jsonl") as path:
-            path.write_text("\n".join(line_of(SCHEMA, _plain(record), parsed).strip() for record in records) + "\n")
-        print(f"{question}: {len(records)} records")
+        pack([new[key] for key in keys], FURTHER_HOME / f"{question}.jsonl", question in DRAWN)
+        print(f"{question}: {len(keys)} records")
+
+
+def pack(records: Sequence[Record], file: Path, curves: bool = False) -> None:
+    """Writes records into one file, with or without their curves."""
+    if not curves:
+        records = [replace(record, loss_curve=[], accuracy_curve=[]) for record in records]
+    with replacing(file) as path:
+        path.write_text("".join(line_of(SCHEMA, _plain(record), parsed).strip() + "\n" for record in records))
 
 
 if __name__ == "__main__":

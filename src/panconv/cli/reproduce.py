@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from panconv.cli import checks, screen
+from panconv.best import NAMES as STUDIES
+from panconv.cli import best, checks, screen
 from panconv.cli.options import RESULTS, Device
 from panconv.paper.published import GRAPHS
 from panconv.paper.report.standing import signed
@@ -24,13 +25,16 @@ if TYPE_CHECKING:
     from panconv.paper.report.summary import Cell, OnM, Row
     from panconv.records.record import Record
 
+_TRIALS = 10
 _RECORDED = "magenta"  # what was not run here
-_NAMES = (*EXPERIMENTS, "all", *FURTHER)
+_NAMES = (*EXPERIMENTS, "all", *FURTHER, *STUDIES)
 
 
 def reproduce(
     what: Annotated[str, typer.Argument(metavar="WHAT", help=f"{', '.join(_NAMES)}.")],
-    datasets: Annotated[str, typer.Option(metavar="G,G,...", help="On which graphs.")] = ",".join(GRAPHS),
+    datasets: Annotated[
+        str | None, typer.Option(metavar="G,G,...", help="On which graphs; left out, on all it is about.")
+    ] = None,
     methods: Annotated[
         str | None, typer.Option(metavar="M,M,...", help="Which rows of table1, table2; pan for PAN alone.")
     ] = None,
@@ -38,7 +42,9 @@ def reproduce(
     random_splits: Annotated[
         int, typer.Option(metavar="N", help="table2 on so many random splits, PAN beside the fastest ten or --methods.")
     ] = 0,
-    trials: Annotated[int, typer.Option(help="Trials of each cell.")] = 10,
+    trials: Annotated[
+        int | None, typer.Option(help="Trials of each cell; left out, 10, or 20 random splits for elsewhere.")
+    ] = None,
     results: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where the records and figures go.")] = RESULTS,
     L: Annotated[int, typer.Option("--L", help="The longest path of figure1's filters.")] = 2,
     quick: Annotated[bool, typer.Option("--quick", help="One trial, few epochs: a first look.")] = False,
@@ -54,8 +60,13 @@ def reproduce(
     from panconv.paper.tables.reproduce import reproduce as train
     from panconv.paper.tables.splits import FASTEST
 
-    wanted, graphs = _wanted(what, met, random_splits), _graphs(datasets)
-    checks.work(trials, device)
+    wanted = _wanted(what, met, random_splits)
+    checks.work(_TRIALS if trials is None else trials, device)
+    if what in STUDIES:
+        _refuse_methods(methods, what)
+        best.run(what, datasets, trials, quick, checks.open_results(results)[0], device)
+        return
+    graphs, trials = _graphs(datasets), _TRIALS if trials is None else trials
     store, done = checks.open_results(results)
     names = _baselines(wanted, methods or (",".join(FASTEST) if random_splits else None))
     asked = Asked(wanted, names, graphs, 1 if quick else trials, quick, met, random_splits)
@@ -82,8 +93,13 @@ def _wanted(what: str, met: bool, random_splits: int) -> tuple[str, ...]:
     return EXPERIMENTS if what == "all" else (what,)
 
 
-def _graphs(datasets: str) -> list[str]:
-    names = checks.names(datasets) or [datasets]
+def _refuse_methods(methods: str | None, what: str) -> None:
+    if methods is not None:
+        raise ValueError(f"--methods goes with table1, table2 and all, not with {what}")
+
+
+def _graphs(datasets: str | None) -> list[str]:
+    names = list(GRAPHS) if datasets is None else checks.names(datasets) or [datasets]
     if unknown := [name for name in names if name not in GRAPHS]:
         raise ValueError(f"--datasets names {unknown[0]!r}, which is not one of {', '.join(GRAPHS)}")
     return names
@@ -96,7 +112,7 @@ def _baselines(wanted: Sequence[str], methods: str | None) -> list[str]:
         return offered
     named = list(dict.fromkeys(checked(name) for name in checks.names(methods) if name != "pan"))  # its row is there
     if not offered:
-        raise ValueError(f"--methods goes with table1, table2 and all, not with {', '.join(wanted)}")
+        _refuse_methods(methods, ", ".join(wanted))
     if odd := [name for name in named if name not in offered]:
         raise ValueError(f"--methods names {odd[0]!r}, which is no row of {wanted[0]}: it has {', '.join(offered)}")
     return named

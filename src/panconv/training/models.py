@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
@@ -26,6 +26,9 @@ from panconv.training import saving
 from panconv.training.side_by_side import SideBySide
 from panconv.training.state import check_lengths, check_state
 from panconv.weights import plain_spec
+
+if TYPE_CHECKING:
+    from panconv.training.recipe import Recipe
 
 
 class PAN(SideBySide):
@@ -220,6 +223,17 @@ class PAN(SideBySide):
             graph = (prepared(edge_index, edge_weight, x.shape[0], self.reading),)
         graphs = checked_graphs(batch, batch_size, x.shape[0]) if self.supports_norm_batch else ()
         return x, Around(graph, graphs)
+
+    @staticmethod
+    def preset(name: str) -> Recipe:
+        """Settings that a search chose, with a `model(…)` and a `fit(data, seeds)` of their own (docs/best.md).
+
+        Args:
+            name: a graph, such as ``"cora"``, or ``"general"``, ``"deep"`` or ``"heterophilous"``.
+        """
+        from panconv.training.presets import preset  # which makes models of this class
+
+        return preset(name)
 
     # ------------------------------------------------------------------ files
 

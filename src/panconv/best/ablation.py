@@ -1,0 +1,115 @@
+"""What each turn of a preset brings: one thing is changed at a time. `panconv reproduce ablation`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from panconv.best.ladder import BEST, at_infinite_temperature, row
+from panconv.best.study import Row, Study
+from panconv.paper.published import GRAPHS
+from panconv.records.ranking import Point
+from panconv.training.presets import entries, preset
+from panconv.training.recipe import Recipe
+from panconv.weights import weights_from
+
+TEMPERATURES = (1.0, 2.0, 4.0, 8.0, 16.0)
+ALPHAS = (1.0, 1.5, 2.0, 3.0)
+LENGTHS = (1, 2, 4, 6, 8, 10, 15, 20)
+METHODS = (1, 2, 3, 4, 6, 7, 8, 9)
+FAMILIES = ("shortest", "self_avoiding")
+_SHORT = 3  # the length at which families of paths are compared: longer ones that are formed do not fit memory
+_START = 8.0  # the temperature that training starts from where the preset has none
+
+Change = Callable[[Recipe], Recipe]
+
+
+def _met(recipe: Recipe, **changes: Any) -> Recipe:
+    return replace(recipe, operator={**recipe.operator, **changes})
+
+
+def _law(recipe: Recipe, **changes: Any) -> Recipe:
+    """The preset's power law, changed; from T = ∞ it starts warm."""
+    weights = recipe.operator["weights"]
+    law = weights if isinstance(weights, dict) else {"kind": "power-law", "alpha": 1.0, "temperature": _START}
+    return _met(recipe, weights={**law, "trained": False, "normalized": True, **changes})
+
+
+def _length(L: int) -> Change:
+    def change(recipe: Recipe) -> Recipe:
+        longer = _met(recipe, L=L)
+        return longer if isinstance(recipe.operator["weights"], dict) else at_infinite_temperature(longer)
+
+    return change
+
+
+def _trained_numbers(recipe: Recipe) -> Recipe:
+    """Every k(n) trained, from those of the preset."""
+    k = weights_from(recipe.operator["weights"], recipe.operator["L"])()
+    return _met(recipe, weights={"kind": "free", "k": k.tolist()})
+
+
+def _other_order(recipe: Recipe) -> Recipe:
+    """W first where M came first, and the other way round."""
+    first = not recipe.setting("propagate")
+    return recipe.but(propagate=first, norm_input=recipe.setting("norm") if first else None)
+
+
+def _without_norm(recipe: Recipe) -> Recipe:
+    return recipe.but(norm=None, norm_input=None)
+
+
+# By the name of a row. Families of paths are compared at a length of their own, with the walks of that length.
+_WALKS = f"walks, L = {_SHORT}"
+CHANGES: dict[str, Change] = {
+    **{f"T = {T:g}": lambda recipe, T=T: _law(recipe, temperature=T) for T in TEMPERATURES},  # type: ignore[misc]
+    "T = ∞": at_infinite_temperature,
+    "T trained": lambda recipe: _law(recipe, trained=True),
+    **{f"α = {alpha:g}": lambda recipe, alpha=alpha: _law(recipe, alpha=alpha) for alpha in ALPHAS},  # type: ignore[misc]
+    "α trained": lambda recipe: _law(recipe, trained="alpha"),
+    "T and α trained": lambda recipe: _law(recipe, trained="both"),
+    "k(n) trained": _trained_numbers,
+    **{f"L = {L}": _length(L) for L in LENGTHS},
+    **{f"method {method}": lambda recipe, method=method: _met(recipe, method=method) for method in METHODS},  # type: ignore[misc]
+    _WALKS: _length(_SHORT),
+    **{
+        f"{family.replace('_', '-')} paths, L = {_SHORT}": lambda recipe, family=family: _met(
+            _length(_SHORT)(recipe), paths=family
+        )  # type: ignore[misc]
+        for family in FAMILIES
+    },
+    "two layers": lambda recipe: recipe.but(layers=2, jk=None),
+    "the other order of M and W": _other_order,
+    "no batch norm": _without_norm,
+    "batch norm, layer by layer": lambda recipe: recipe.but(norm="batch"),
+    "kept: highest accuracy": lambda recipe: recipe.but(keep="accuracy"),
+    "kept: both": lambda recipe: recipe.but(keep="both"),
+    "kept: the last": lambda recipe: recipe.but(keep="last"),
+    **{f"{draws} draws": lambda recipe, draws=draws: recipe.but(draws=draws) for draws in (2, 8)},  # type: ignore[misc]
+    "no consistency": lambda recipe: recipe.but(consistency=0.0),
+    "no dropped nodes": lambda recipe: recipe.but(drop_nodes=0.0),
+    "no random propagation": lambda recipe: recipe.but(draws=1, consistency=0.0, drop_nodes=0.0),
+}
+
+
+def _same(one: Recipe, other: Recipe) -> bool:
+    """Whether two recipes say the same, whatever they leave unsaid."""
+    names = one.settings.keys() | other.settings.keys()
+    return one.operator == other.operator and all(one.setting(name) == other.setting(name) for name in names)
+
+
+def _rows(graph: str, _: Mapping[str, Point]) -> list[Row]:
+    """The preset, and all that differs from it."""
+    if graph not in entries():
+        return []
+    best = preset(graph)
+    rows = [row(BEST, graph, best)]
+    for name, change in CHANGES.items():
+        changed = change(best)
+        if not _same(changed, best):
+            rows.append(row(name, graph, changed, _WALKS if "paths" in name else BEST))
+    return rows
+
+
+ABLATION = Study("What each turn brings", GRAPHS, _rows)

@@ -1,0 +1,95 @@
+"""One choice for several graphs: of settings that were tried on all of them, the best in the mean."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from panconv.best.search import Search, looked_up
+from panconv.records.ranking import Point, ranked
+from panconv.records.record import Record, Results, Task
+from panconv.training.runner import Step, run
+from panconv.training.search import AGAIN, Searcher
+
+_OF_A_GRAPH = ("halving", "metric")  # settings that are not chosen: of the first stage, and of the graph
+
+
+@dataclass(frozen=True)
+class Across:
+    """A choice over the searches of some graphs, all in one space, so that they tried the same settings.
+
+    Args:
+        searches: one per graph.
+        finalists: how many of the best in the mean are trained again on every graph.
+        reruns: how often.
+    """
+
+    searches: tuple[Search, ...]
+    finalists: int = 5
+    reruns: int = 5
+
+    def run(
+        self,
+        results: Results,
+        *,
+        device: str = "cpu",
+        command: str = "",
+        callback: Callable[[Step], None] | None = None,
+        trainer: Searcher | None = None,
+    ) -> list[Point]:
+        """Trains what has no record yet, and ranks the finalists by their reruns on all graphs."""
+        how: dict[str, Any] = {"device": device, "command": command, "callback": callback}
+        found = {each.graph: each.run(results, trainer=trainer, **how).records for each in self.searches}
+        tried = {graph: [each for each in records if each.seed < AGAIN] for graph, records in found.items()}
+        again: dict[str, list[Record]] = {}
+        for each in self.searches:
+            tasks = self._again(shared(tried)[: self.finalists], tried[each.graph][0])
+            again[each.graph] = run(tasks, results, trainer=trainer or each.trainer(), **how)
+        return shared(again)
+
+    def found(self, records: Sequence[Record]) -> list[Point]:
+        """The finalists from records alone; `Missing` where some are not there."""
+        graphs = {each.graph for each in self.searches}
+        return looked_up(self, [each for each in records if each.dataset in graphs], self.searches[0].trainer())
+
+    def choice(self, records: Sequence[Record]) -> Point:
+        return self.found(records)[0]
+
+    def _again(self, points: Sequence[Point], like: Record) -> list[Task]:
+        """The reruns of some points on the graph of a record."""
+        of_graph = {"metric": like.settings["metric"]} if "metric" in like.settings else {}
+        seeds = range(AGAIN, AGAIN + self.reruns)
+        how = [(each.operator or None, like.split, {**each.settings, **of_graph}) for each in points]
+        return [Task(like.dataset, like.model, *each, seed, False) for each in how for seed in seeds]
+
+
+def shared(records: Mapping[str, Sequence[Record]]) -> list[Point]:
+    """The settings that have records on all graphs, the best mean validation accuracy over the graphs first."""
+    by_graph = [{_key(point): point for point in ranked(each)} for each in records.values()]
+    common = [key for key in by_graph[0] if all(key in each for each in by_graph)]
+    points = [_mean([each[key] for each in by_graph]) for key in common]
+    return sorted(points, key=lambda point: (-point.val_accuracy, point.val_loss))
+
+
+def _key(point: Point) -> str:
+    return json.dumps([point.operator, _chosen(point)], sort_keys=True)
+
+
+def _chosen(point: Point) -> dict[str, Any]:
+    return {name: value for name, value in point.settings.items() if name not in _OF_A_GRAPH}
+
+
+def _mean(points: Sequence[Point]) -> Point:
+    """The same settings on several graphs; one that fails on a graph is nothing."""
+    failed = any(point.val_accuracy == 0 for point in points)
+    return Point(
+        operator=points[0].operator,
+        val_accuracy=0.0 if failed else statistics.fmean(point.val_accuracy for point in points),
+        val_loss=statistics.fmean(point.val_loss for point in points),
+        std=statistics.fmean(point.std for point in points),
+        settings=_chosen(points[0]),
+        trials=sum(point.trials for point in points),
+    )

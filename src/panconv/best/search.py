@@ -1,0 +1,137 @@
+"""The searches of our own: what was asked of `panconv.training.search`, so that its records are found again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from panconv.data.heterophilous import METRIC_OF
+from panconv.paper.tables.cells import QUICK_EPOCHS
+from panconv.paper.zoo.runner import Baselines
+from panconv.paper.zoo.spaces import space as space_of
+from panconv.records.ranking import Point
+from panconv.records.record import PAN, Record, Results, Task
+from panconv.training.pans import Pans
+from panconv.training.runner import Step, Tell
+from panconv.training.search import Found, Searcher, search
+from panconv.training.spaces import SPACES, Space
+
+
+class Missing(ValueError):
+    """A search is not complete in the records at hand."""
+
+
+@dataclass(frozen=True)
+class Search:
+    """A model's search on a graph.
+
+    Args:
+        graph: by its name.
+        model: PAN, or a baseline as the zoo names it.
+        space: one of `panconv.training.spaces.SPACES` for PAN; a baseline has its own.
+        settings, seeds, finalists, reruns: as in `panconv.training.search.search`.
+        epochs: at most so many, in place of the space's.
+        values: what else the space is to have.
+    """
+
+    graph: str
+    model: str = PAN
+    space: str = "random-propagation"
+    settings: int = 32
+    seeds: int = 2
+    finalists: int = 10
+    reruns: int = 10
+    epochs: int | None = None
+    values: dict[str, Any] = field(default_factory=dict)
+
+    def quick(self) -> Search:
+        """A first look: few settings, few epochs."""
+        return replace(self, settings=2, seeds=1, finalists=1, reruns=1, epochs=QUICK_EPOCHS)
+
+    def drawn_from(self) -> Space:
+        """The space, with what the graph and this search ask for."""
+        found = SPACES[self.space] if self.model == PAN else space_of(self.model, self.graph)
+        given = dict(self.values)
+        if self.graph in METRIC_OF:
+            given["metric"] = METRIC_OF[self.graph]
+        if self.epochs is not None and "epochs" in {**found.values, **(found.points[0] if found.points else {})}:
+            given["epochs"] = self.epochs
+        return found.with_values(**given)
+
+    def trainer(self) -> Searcher:
+        return Pans() if self.model == PAN else Baselines()
+
+    def run(
+        self,
+        results: Results,
+        *,
+        device: str = "cpu",
+        command: str = "",
+        callback: Callable[[Step], None] | None = None,
+        trainer: Searcher | None = None,
+    ) -> Found:
+        """Trains what has no record yet. No test: what is chosen is trained again in the tables."""
+        return search(
+            self.graph,
+            self.drawn_from(),
+            self.model,
+            settings=self.settings,
+            seeds=self.seeds,
+            finalists=self.finalists,
+            reruns=self.reruns,
+            fresh=0,
+            results=results,
+            device=device,
+            command=command,
+            callback=callback,
+            trainer=trainer or self.trainer(),
+        )
+
+    def found(self, records: Sequence[Record]) -> Found:
+        """What the search found, from records alone; `Missing` where some are not there."""
+        mine = [each for each in records if each.dataset == self.graph and each.model == self.model]
+        return looked_up(self, mine, self.trainer())
+
+    def choice(self, records: Sequence[Record]) -> Point:
+        return self.found(records).choice
+
+
+def looked_up(search: Any, records: list[Record], trainer: Searcher) -> Any:
+    """What a search's `run` gives from records alone."""
+    return search.run(_Kept(records), trainer=_Untrained(trainer))
+
+
+class _Kept(Results):
+    """Records in memory."""
+
+    def __init__(self, records: list[Record]) -> None:
+        self.records = records
+
+    def read(self) -> list[Record]:
+        return self.records
+
+
+@dataclass(frozen=True)
+class _Untrained:
+    """A trainer that only looks records up."""
+
+    of: Searcher
+
+    def check(self, task: Task) -> None:
+        self.of.check(task)
+
+    def beside(self, task: Task) -> str:
+        return task.dataset
+
+    def at_once(self, task: Task, device: str) -> int:
+        return 1
+
+    def train(self, tasks: list[Task], device: str, command: str, tell: Tell) -> list[Record]:
+        raise Missing(f"the search of {tasks[0].model} on {tasks[0].dataset} is not complete in these records")
+
+    def vectors(self, model: str) -> Any:
+        return self.of.vectors(model)
+
+    def spelt(self, drawn: dict[str, Any]) -> tuple[dict[str, Any] | None, dict[str, Any]]:
+        return self.of.spelt(drawn)

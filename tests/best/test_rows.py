@@ -1,0 +1,80 @@
+import pytest
+import torch
+import untrained
+from two_communities import small
+
+from panconv import Adjacency
+from panconv.best import ablation, contests, elsewhere, ladder
+from panconv.paper.zoo.registry import METHODS
+from panconv.training.recipe import Recipe
+from panconv.training.spaces import PUBLISHED
+
+
+@pytest.fixture(autouse=True)
+def presets(monkeypatch):
+    untrained.give_presets(monkeypatch)
+
+
+def tasks(study, graph="cora"):
+    return {row.name: row.task for row in study.rows(graph, {})}
+
+
+def test_the_ladder_and_what_temperature_brings():
+    rows = tasks(ladder.LADDER)
+    assert list(rows) == [
+        *(ladder.PAPER, ladder.WARM, ladder.RANDOM, ladder.BEST, ladder.HOT, ladder.GENERAL, ladder.DEEP),
+    ]
+    best, hot = rows[ladder.BEST], rows[ladder.HOT]
+    assert hot.settings == best.settings
+    assert {name for name in best.operator if best.operator[name] != hot.operator[name]} == {"weights"}
+    assert hot.weights == [0.2] * 5
+    assert rows[ladder.RANDOM].weights == [1 / 9] * 9
+    assert rows[ladder.RANDOM].settings["draws"] == PUBLISHED["cora"]["draws"] == 4
+    assert ladder.WARM not in tasks(ladder.LADDER, "citeseer")  # whose preset is not there
+
+
+def test_elsewhere_every_row_has_the_same_split():
+    rows = tasks(elsewhere.ELSEWHERE)
+    assert {task.split for task in rows.values()} == {"random"}
+    assert {task.model for task in rows.values()} == {"pan", *elsewhere.PEERS}
+
+
+@pytest.mark.parametrize("name", ablation.CHANGES)
+def test_every_change_is_one_thing_and_can_be_trained(name):
+    best = Recipe(**untrained.RECIPE)
+    changed = ablation.CHANGES[name](best)
+    if not ablation._same(changed, best):
+        data = small()
+        model = changed.model(data.x.size(1), 2, trials=2)
+        model.seed([0, 1])
+        assert bool(model(data.x, Adjacency.of(data.edge_index, num_nodes=data.num_nodes)).isfinite().all())
+        assert changed.operator == best.operator or changed.settings == best.settings
+        changed.but(epochs=2).fit(data, seeds=[0, 1])
+    else:
+        assert name in ("α = 1", "L = 4", "no batch norm", "2 draws")  # as it is already
+
+
+def test_an_ablation_changes_the_preset_and_compares_paths_at_one_length():
+    rows = ablation.ABLATION.rows("cora", {})
+    assert rows[0].name == ladder.BEST
+    against = {row.name: row.against for row in rows}
+    assert against["shortest paths, L = 3"] == against["self-avoiding paths, L = 3"] == "walks, L = 3"
+    assert {against[name] for name in against if "paths" not in name} == {"", ladder.BEST}
+    assert not ablation.ABLATION.rows("nowhere", {})
+
+
+def test_trained_numbers_begin_with_those_of_the_preset():
+    best = Recipe(**untrained.RECIPE)
+    of = [each.model(4, 2).layers()[0].weights() for each in (best, ablation.CHANGES["k(n) trained"](best))]
+    torch.testing.assert_close(of[0], of[1], check_dtype=False)
+    trained = ablation.CHANGES["T trained"](best).model(4, 2).layers()[0].weights
+    torch.testing.assert_close(of[0], trained(), check_dtype=False)
+    assert trained.log_temperature.requires_grad
+
+
+def test_everyone_is_tuned_by_the_same_numbers():
+    for searches in (contests._alike("cora"), contests._differing("minesweeper")):
+        counts = {(each.settings, each.seeds, each.finalists, each.reruns) for each in searches.values()}
+        assert len(counts) == 1
+    assert len(contests.ALIKE) == len(set(contests.ALIKE)) == 12
+    assert all(METHODS[name].by_fit for name in (*contests.ALIKE, *contests.PEERS))

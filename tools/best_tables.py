@@ -1,0 +1,99 @@
+"""Writes the tables of docs/best.md from the records in docs/results/best and from the presets.
+
+python tools/best_tables.py
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from zoo_tables import DOCS, filled, table
+
+from panconv.best.depth import DEPTHS, LEFT, looks
+from panconv.best.studies import STUDIES
+from panconv.best.study import Line, lines
+from panconv.paper.claims.claim import Evidence
+from panconv.records.ranking import Point
+from panconv.records.record import Results
+from panconv.training.presets import entries
+
+PAGE, RECORDS = DOCS / "best.md", DOCS / "results/best"
+_TITLES = {"squirrel_filtered": "Squirrel, filtered", "chameleon_filtered": "Chameleon, filtered"}
+_NOT_YET = "*Not trained yet: there are no records of it in `docs/results/best`.*"
+_SHOWN = (
+    *("hidden", "layers", "concat", "residual", "share", "identity", "norm", "propagate", "drop_nodes", "draws"),
+    *("consistency", "sharpening", "confidence", "dropout_input", "dropout", "lr", "weight_decay", "decay_others"),
+)
+
+
+def tables() -> dict[str, str]:
+    """All parts of the page, by the name of their markers."""
+    evidence = Evidence(Results(RECORDS).read(), RECORDS)
+    parts = {name: _study(name, evidence) or _NOT_YET for name in STUDIES}
+    if seen := _looks():
+        parts["depth"] += f"\n\n{seen}"
+    return {"presets": _presets() or _NOT_YET, **parts}
+
+
+def _study(name: str, evidence: Evidence) -> str:
+    """A row per name, two columns per graph: the figure, and how it changes over the row that it is compared with."""
+    study = STUDIES[name]
+    found = {graph: lines(study.rows_of(graph, evidence.records), evidence, study.seed) for graph in study.graphs}
+    found = {graph: those for graph, those in found.items() if those}
+    if not found:
+        return ""
+    head = [cell for graph, those in found.items() for cell in (_head(graph, those), "change", "s")]
+    names = dict.fromkeys(line.name for those in found.values() for line in those)
+    rows = []
+    for each in names:
+        row = [each]
+        for those in found.values():
+            line = next((line for line in those if line.name == each), None)
+            row += ["–", "", ""] if line is None else [line.figure, line.difference, f"{line.seconds:.2g}"]
+        rows.append([*row, _over(found.values(), each)])
+    return table(["", *head, "change over"], rows)
+
+
+def _over(found: Sequence[list[Line]], name: str) -> str:
+    """The row that a row is compared with."""
+    return next((line.against for those in found for line in those if line.name == name and line.against), "")
+
+
+def _head(graph: str, those: Sequence[Line]) -> str:
+    counts = sorted({line.trials for line in those})
+    trials = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]}–{counts[-1]}"
+    return f"{_TITLES.get(graph, graph.capitalize())} ({trials} trials)"
+
+
+def _looks() -> str:
+    """The models of 64 layers."""
+    layers = (1, *DEPTHS)
+    rows = []
+    for graph in STUDIES["depth"].graphs:
+        for each in looks(RECORDS, graph):
+            few = "–" if each.few is None else f"{each.few[0]:.1f} ± {each.few[1]:.1f}"
+            whole = f"{each.all_layers[0]:.1f} ± {each.all_layers[1]:.1f}"
+            energies = (f"{each.energy[n]:.2g}" for n in layers)
+            rows.append([f"{graph.capitalize()}, {each.model}", *energies, whole, few])
+    head = ["energy behind layer", *map(str, layers), "test (%), all layers", f"the first {LEFT}"]
+    return table(head, rows) if rows else ""
+
+
+def _presets() -> str:
+    rows = []
+    for name, entry in entries().items():
+        point, chosen = Point(entry["operator"], 0.0, 0.0, 0.0, entry["settings"]), entry["chosen"]
+        flat = point.flat()
+        said = [each for each in _SHOWN if flat.get(each) not in (None, False, 0.0)]
+        operator = f"method {flat['method']}, L = {flat['L']}, {flat['weights']}"
+        validation = f"{chosen['validation']:.1f} ± {chosen['std']:.1f} ({chosen['reruns']})"
+        rows.append([f"`{name}`", operator, point.words(said), f"{chosen['settings']}", validation])
+    return table(["preset", "operator", "settings", "tried", "validation (reruns)"], rows) if rows else ""
+
+
+def main() -> None:
+    PAGE.write_text(filled(PAGE.read_text(), tables()))
+
+
+if __name__ == "__main__":
+    main()
