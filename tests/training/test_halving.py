@@ -48,6 +48,17 @@ def test_what_moved_in_the_last_third_goes_on_in_any_of_its_trials(at, kept):
     assert goes_on.tolist() == [kept, kept, False, False, True, True, True, True]
 
 
+@pytest.mark.parametrize(("at", "kept"), [(8, False), (9, True), (12, True)])
+def test_where_the_metric_is_kept_its_rise_is_a_move_too(at, kept):
+    accuracy = flat([0.1, 0.1, 0.5, 0.5, 0.7, 0.7, 0.6, 0.6])
+    accuracy[at - 1 :, 1] = 0.2  # it rises once and stays there
+    curves = (flat([1.0] * 8), accuracy, PAIRS, NOBODY)
+    assert survivors(*curves, by_metric=True).tolist() == [kept, kept, False, False, True, True, True, True]
+    assert survivors(*curves).tolist() == [False] * 4 + [True] * 4
+    sinking = falling(flat([1.0] * 8), 3, 12)  # the loss counts as before
+    assert survivors(sinking, *curves[1:], by_metric=True).tolist()[2:4] == [True, True]
+
+
 def test_an_odd_one_stays_and_one_alone_is_never_cut():
     three = torch.arange(3)
     goes_on = survivors(flat([1.0] * 3), flat([0.1, 0.2, 0.3]), three, NOBODY[:3])
@@ -106,3 +117,15 @@ def test_halving_is_asked_for_by_a_setting_of_the_tasks():
     assert cut.rungs == [50, 100]
     assert cutting(tasks[:2]) == {}  # one setting alone
     assert cutting([replace(task, settings=SETTINGS) for task in tasks]) == {}
+
+
+@pytest.mark.parametrize(
+    ("keep", "by_metric"), [("metric", True), ("accuracy", True), ("both", True), ("loss", False), (None, False)]
+)
+def test_what_is_kept_says_what_counts_as_moving(keep, by_metric):
+    how = {**SETTINGS, "halving": [4], **({} if keep is None else {"keep": keep})}
+    cut = cutting([pan_task("cora", 5, "free", 2, {**how, "lr": lr}, 0) for lr in (0.1, 0.2)])["cut"]
+    assert cut.by_metric == by_metric
+    rising = torch.tensor([[0.1, 0.5], [0.1, 0.5], [0.2, 0.5], [0.3, 0.5]])
+    goes_on = cut(4, {"val_loss": flat([1.0, 1.0], 4), "val_accuracy": rising}, torch.ones(2))
+    assert goes_on.tolist() == [by_metric, True]

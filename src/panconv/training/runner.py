@@ -5,6 +5,9 @@ What the records miss is all that a command that was stopped has to know to go o
 
 from __future__ import annotations
 
+import gc
+import sys
+import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -62,6 +65,7 @@ def run(
     device: str = "cpu",
     command: str = "",
     callback: Callable[[Step], None] | None = None,
+    found: dict[str, Record] | None = None,
 ) -> list[Record]:
     """A record for each task, in order, trained where there is none yet.
 
@@ -72,48 +76,106 @@ def run(
         device: where to train.
         command: what to write into the records as their origin.
         callback: called with a `Step` from time to time.
+        found: the folder's records by their keys, as `known` reads them, to which new ones are added: for several runs
+            in a row. None to read the folder.
     """
     tasks = list(tasks)
     for task in tasks:
         trainer.check(task)
-    found = {} if results is None else {record.key(): record for record in results.read()}
+    found = known(results) if found is None else found
     new_ones = {task.key(): task for task in tasks if task.key() not in found}
-    batches = batched(list(new_ones.values()), trainer, device)
-    for i, batch in enumerate(batches):
+    batches, i = batched(list(new_ones.values()), trainer, device), 0
+    while i < len(batches):
+        batch = batches[i]
 
         def tell(done: float, progress: Progress | None = None, i: int = i, batch: list[Task] = batch) -> None:
             if callback is not None:
                 callback(Step(i, len(batches), batch, done, progress))
 
-        tell(0.0)
-        try:
-            new = trainer.train(batch, device, command, tell)
-        except Diverged:
-            if any(task.tested for task in batch):
-                raise
-            new = [_failed(task, device, command) for task in batch]  # a choice among others goes on without them
+        new = _trained(batch, trainer, device, command, tell)
+        if new is None:
+            gc.collect()  # what the failure still holds
+            batches[i : i + 1] = _halves(batch)
+            continue
         if results is not None:
             results.add(new)
         found |= {record.key(): record for record in new}
+        i += 1
     return [found[task.key()] for task in tasks]
 
 
-def _failed(task: Task, device: str, command: str) -> Record:
+def known(results: Results | None) -> dict[str, Record]:
+    """The records of a folder by their keys."""
+    return {} if results is None else {record.key(): record for record in results.read()}
+
+
+def _trained(batch: list[Task], trainer: Trainer, device: str, command: str, tell: Tell) -> list[Record] | None:
+    """The records of a batch; None where its trainings need more memory together than there is."""
+    began = time.perf_counter()
+    tell(0.0)
+    try:
+        return trainer.train(batch, device, command, tell)
+    except Diverged:
+        if any(task.tested for task in batch):
+            raise
+        each = round((time.perf_counter() - began) / len(batch), 3)
+        return [_failed(task, device, command, each) for task in batch]  # a choice among others goes on without them
+    except RuntimeError as error:
+        if len(batch) == 1 or not _is_out_of_memory(error):
+            raise
+        return None
+
+
+def _failed(task: Task, device: str, command: str, seconds: float) -> Record:
     """The record of a training that never had a finite loss."""
-    made: dict[str, Any] = {"device": device, "versions": versions(), "command": command, "seconds": 0.0}
+    made: dict[str, Any] = {"device": device, "versions": versions(), "command": command, "seconds": seconds}
     return Record(**vars(task), test_accuracy=None, val_accuracy=0.0, best_epoch=0, **made)
 
 
+def _is_out_of_memory(error: RuntimeError) -> bool:
+    torch = sys.modules.get("torch")  # which is there if it has raised something
+    return torch is not None and isinstance(error, torch.OutOfMemoryError)
+
+
+def _halves(batch: list[Task]) -> list[list[Task]]:
+    """A batch in two, each with whole settings where there are several."""
+    settings = _by_setting(batch)
+    if len(settings) == 1:
+        settings = [[task] for task in batch]
+    middle = len(settings) // 2
+    return [[task for each in half for task in each] for half in (settings[:middle], settings[middle:])]
+
+
 def batched(tasks: Sequence[Task], trainer: Trainer, device: str = "cpu") -> list[list[Task]]:
-    """Tasks in batches that can train side by side, within memory."""
+    """Tasks in batches that can train side by side, within memory; those of one setting together, if they fit."""
     groups: dict[str, list[Task]] = {}
     for task in tasks:
         groups.setdefault(trainer.beside(task), []).append(task)
     batches = []
     for group in groups.values():
-        size = trainer.at_once(group[0], device)
-        batches += [group[start : start + size] for start in range(0, len(group), size)]
+        batches += _cut(group, trainer.at_once(group[0], device))
     return batches
+
+
+def _cut(group: list[Task], size: int) -> list[list[Task]]:
+    """A group in batches of at most a size. Halving judges a setting by all of its seeds: they stay together."""
+    settings = _by_setting(group)
+    if max(map(len, settings)) > size:
+        return [group[start : start + size] for start in range(0, len(group), size)]
+    batches: list[list[Task]] = [[]]
+    for each in settings:
+        if len(batches[-1]) + len(each) > size:
+            batches.append([])
+        batches[-1].extend(each)
+    return batches
+
+
+def _by_setting(tasks: Sequence[Task]) -> list[list[Task]]:
+    """Tasks that are alike but for the seed, together."""
+    found: dict[str, list[Task]] = {}
+    for task in tasks:
+        found.setdefault(task.alike(), []).append(task)
+    return list(found.values())
 
 
 def missing(tasks: Iterable[Task], records: Iterable[Record]) -> int:
