@@ -76,6 +76,26 @@ def test_names_that_are_drawn_together_and_choices_within_choices():
     assert all(each["T"] is None or 2 <= each["T"] <= 3 for each in found)
 
 
+def test_where_groups_end():
+    plain = Space({"a": Range(0.0, 1.0)}, group=4)
+    assert [plain.next_group(place) for place in range(6)] == [4, 4, 4, 4, 8, 8]
+    point = {"a": 0.5}
+    behind = replace(plain, points=(point,) * 2, ahead=4)
+    assert [behind.next_group(place) for place in range(8)] == [4, 4, 4, 4, 5, 6, 10, 10]  # a point stands for itself
+    first = replace(plain, points=(point,))
+    assert [first.next_group(place) for place in range(6)] == [1, 5, 5, 5, 5, 9]
+    amid = replace(plain, points=(point,), ahead=2)
+    assert [amid.next_group(place) for place in range(6)] == [5, 5, 5, 5, 5, 9]
+
+
+@pytest.mark.parametrize("ahead", [0, 2, 4, 5])
+def test_one_of_each_kind_and_every_point(ahead):
+    kinds = ({"norm": None}, {"norm": "batch"}, {"norm": "layer"})
+    space = Space({}, ({"norm": "own"},), either=kinds, group=4, ahead=ahead)
+    found = space.settings(space.one_of_each(), 0, VECTORS)
+    assert [each["norm"] for each in found] == ["own", None, "batch", "layer"]
+
+
 def test_path_weights_by_temperature():
     met, how = pan_operator({"method": 5, "L": 3, "temperature": None, "lr": 0.1})
     assert met == {"method": 5, "L": 3, "weights": [0.25] * 4}
@@ -112,6 +132,15 @@ def _spelt(drawn):
         (lambda: Range(2, 1), "low and high must be rising, got 2 and 1"),
         (lambda: Range(0.0, 1.0, log=True), "rising and above 0"),
         (lambda: Range("a", 1), "low and high must be rising"),
+        (lambda: Space({}, group=0), "group must be an integer of at least 1, got 0"),
+        (lambda: Space({}, ahead=-1), "ahead must be an integer of at least 0, got -1"),
+        (
+            lambda: Space({("a", "b"): Choice(((1, 2), Choice(((3, 4), (5,)))))}),
+            r"the values of \('a', 'b'\) must be tuples of 2, one for each name, got \(5,\)",
+        ),
+        (lambda: Space({}, either=({("a", "b"): 3},)), "must be tuples of 2, one for each name, got 3"),
+        (lambda: pan_operator({"method": 5, "lr": 0.1}), "the space has no 'L', of which PAN's operator is made"),
+        (lambda: pan_operator({"L": 5}), r"the space has no 'method', .* got \['L'\]: add it"),
         (lambda: checked_space("cold", SPACES), "space must be one of random-propagation, warm"),
         (lambda: checked_space(3, SPACES), "space must be the name of one, a dict or a Space, got int"),
     ],

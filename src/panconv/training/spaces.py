@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
-from panconv.base.checks import as_number, kind_of, shown
+from panconv.base.checks import as_number, checked_count, kind_of, shown
 
 _DIGITS = 3  # significant ones of a number that is drawn: a record is read by people
 
@@ -63,7 +63,9 @@ class Space:
         values: by name a `Choice`, a `Range`, or a fixed value. A tuple of names has values that are drawn together,
             tuples as long.
         points: settings with a value for every name, members of the space as good as any that is drawn.
-        either: further values, of which each group of settings has one in turn: what only goes together.
+        either: further values, for settings that only make sense together, such as a norm and the steps that suit it:
+            the first group of settings has those of the first, the second group those of the second, and so on, and
+            after the last it starts again.
         group: how many settings in a row share what cannot differ side by side, so that they train side by side.
         ahead: how many are drawn before the points come: a small budget should not go to points that train slowly.
     """
@@ -74,13 +76,34 @@ class Space:
     group: int = 8
     ahead: int = 0
 
+    def __post_init__(self) -> None:
+        checked_count(self.group, "group")
+        checked_count(self.ahead, "ahead", least=0)
+        for values in (self.values, *self.either):
+            for name, of in values.items():
+                if isinstance(name, tuple):
+                    _check_together(name, of)
+
+    def one_of_each(self) -> list[int]:
+        """The places of the points, and of the first setting with each of `either`."""
+        begin, end = self.ahead, self.ahead + len(self.points)
+        firsts = [self.group * i for i in range(max(1, len(self.either)))]
+        return [*range(begin, end), *(i if i < begin else i + len(self.points) for i in firsts)]
+
+    def next_group(self, place: int) -> int:
+        """The first place after one that begins a group; a point between groups stands for itself."""
+        begin, end, after = self.ahead, self.ahead + len(self.points), place + 1
+        drawn = min(after, begin) + max(0, after - end)
+        full = math.ceil(drawn / self.group) * self.group
+        return max(after, full if full <= begin else full + len(self.points))
+
     def with_values(self, **changes: Any) -> Space:
         """The space where some names have these values, in its points too."""
         points = tuple({**point, **changes} for point in self.points)
         either = tuple({name: each[name] for name in each if name not in changes} for each in self.either)
         return replace(self, values={**self.values, **changes}, points=points, either=either)
 
-    def settings(self, places: range, seed: int, vectors: Collection[str]) -> list[dict[str, Any]]:
+    def settings(self, places: Iterable[int], seed: int, vectors: Collection[str]) -> list[dict[str, Any]]:
         """The settings at some places of an endless list: `ahead` that are drawn, the points, and more that are drawn.
 
         Args:
@@ -111,6 +134,24 @@ class Space:
         return found
 
 
+def _check_together(names: tuple[str, ...], values: Any) -> None:
+    """Refuses values of names that are drawn together, where one of them is not a value for each name."""
+    for value in _members(values):
+        if not isinstance(value, (list, tuple)) or len(value) != len(names):
+            raise ValueError(
+                f"the values of {shown(names)} must be tuples of {len(names)}, one for each name, got {shown(value)}"
+            )
+
+
+def _members(values: Any) -> Iterator[Any]:
+    """All that may be drawn; a range as itself."""
+    for value in values.values if isinstance(values, Choice) else (values,):
+        if isinstance(value, Choice):
+            yield from _members(value)
+        else:
+            yield value
+
+
 def checked_space(space: Any, known: Mapping[str, Space]) -> Space:
     """A space from its name, or from the values themselves."""
     if isinstance(space, str):
@@ -133,6 +174,11 @@ def pan_operator(drawn: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, An
     The weights are those of temperature T and exponent alpha, exp(−n^alpha/T), of sum 1; None for T is infinity, where
     all lengths weigh the same. `weights` are taken as they are.
     """
+    for name in ("method", "L"):
+        if name not in drawn:
+            raise ValueError(
+                f"the space has no {name!r}, of which PAN's operator is made, got {shown(list(drawn))}: add it"
+            )
     operator = ("method", "L", "paths", "weights", "temperature", "alpha")
     L, T = drawn["L"], drawn.get("temperature")
     law = {"kind": "power-law", "alpha": drawn.get("alpha", 1.0), "temperature": T, "trained": False}
