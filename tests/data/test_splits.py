@@ -45,6 +45,14 @@ def test_of_the_splits_that_a_graph_brings_a_trial_has_the_one_of_its_seed():
         with_splits(data, "public", [5])
 
 
+def test_splits_that_a_graph_brings_may_have_no_test():
+    masks = torch.rand(2, 8, 4, generator=torch.Generator().manual_seed(0)) < 0.5
+    data = Data(y=torch.arange(8), train_mask=masks[0], val_mask=masks[1], num_nodes=8)
+    split = with_splits(data, "given", [1, 6])
+    assert torch.equal(split.val_mask, masks[1][:, [1, 2]])
+    assert "test_mask" not in split
+
+
 def test_splits_by_name():
     data = load("citeseer")
     drawn = with_splits(data, "random", [3, 4]).val_mask

@@ -8,6 +8,7 @@ from torch_geometric.data import Data
 from two_communities import small
 
 from panconv import PAN, Adjacency, fit, load
+from panconv.base.checks import free_bytes
 from panconv.paper.settings import settings
 from panconv.records.record import SETTINGS, Results, pan_task
 from panconv.training import pans, runner
@@ -126,8 +127,8 @@ def test_draws_propagated_features_and_depth_take_memory(monkeypatch):
     def bytes_of_one(L=2, **changes):
         return 2**36 / batch_size(data, Recipe({"method": 5, "L": L, "weights": "free"}, {**QUICK, **changes}))
 
-    plain = bytes_of_one()
-    assert bytes_of_one(draws=4) == pytest.approx(4 * plain, rel=0.01)
+    hidden = bytes_of_one() - 24 * data.x.values().numel()
+    assert bytes_of_one(draws=4) - bytes_of_one() == pytest.approx(3 * hidden, rel=0.01)  # the features are held once
     dense = 5 * 4 * 2708 * 1433  # five float32 of the features' shape
     assert dense < bytes_of_one(propagate=True) < 1.1 * dense
     assert bytes_of_one(propagate=True, draws=4) == pytest.approx(4 * bytes_of_one(propagate=True), rel=0.01)
@@ -136,6 +137,63 @@ def test_draws_propagated_features_and_depth_take_memory(monkeypatch):
     assert bytes_of_one(concat=True, hidden=64) - bytes_of_one(hidden=64) == pytest.approx(
         2 * (bytes_of_one(hidden=64) - bytes_of_one(hidden=1)), rel=0.05
     )
+
+
+@pytest.mark.parametrize(
+    ("graph", "method", "L", "changes", "measured"),
+    [
+        ("pubmed", 6, 8, {}, 275),
+        ("pubmed", 6, 3, {}, 130),
+        ("pubmed", 3, 8, {}, 104),
+        ("pubmed", 5, 8, {"draws": 4, "layers": 1}, 143),
+        ("cora", 5, 8, {"draws": 4, "layers": 1}, 22),
+        ("cora", 5, 8, {"draws": 4, "layers": 1, "propagate": True}, 292),
+        ("cora", 5, 3, {"layers": 64, "hidden": 64, "residual": "input"}, 436),
+        ("cora", 9, 3, {"layers": 4, "hidden": 128, "concat": True}, 156),
+    ],
+)
+def test_estimates_of_memory_are_near_what_was_measured(monkeypatch, graph, method, L, changes, measured):
+    """MiB of one trial more: the rise of the largest memory of a process on a CPU from one trial to three, halved."""
+    monkeypatch.setattr(pans, "_BATCH_BYTES", 2**50)
+    recipe = Recipe({"method": method, "L": L, "weights": "free"}, {**QUICK, "hidden": 32, **changes})
+    each = 2**50 / batch_size(pans.loaded(graph, True), recipe) / 2**20
+    assert 0.8 * measured < each < 1.25 * measured
+
+
+def test_weights_that_cannot_be_are_refused_before_anything_is_trained():
+    law = {"kind": "power-law", "alpha": 1.0, "temperature": -2.0, "trained": False}
+    with pytest.raises(ValueError, match="temperature"):
+        Pans().check(pan_task("cora", 5, law, 2, QUICK, 0))
+    with pytest.raises(ValueError, match=r"L\+1 = 3 entries"):
+        Pans().check(pan_task("cora", 5, [1.0], 2, QUICK, 0))
+    for weights in ("free", [0.0, 1.0, 1.0], {"kind": "layers", "of": [[0.0, 1.0, 1.0], "free"]}):
+        Pans().check(pan_task("cora", 5, weights, 2, QUICK, 0))
+
+
+def test_a_graph_is_read_once_for_its_size_and_its_training(monkeypatch):
+    read = []
+    monkeypatch.setattr(pans, "load", lambda *names, **_: read.append(names) or small(sparse=True))
+    pans.loaded.cache_clear()
+    for rows in (True, False):
+        runner.run([pan_task("mine", 5, [0.0, 1.0], 1, {**QUICK, "rows": rows}, 0)], trainer=Pans())
+    pans.loaded.cache_clear()
+    assert len(read) == 2  # with rows of sum 1 and without
+
+
+def test_a_graph_of_ones_own_has_the_classes_that_fit_sees():
+    data = small()
+    data.y = data.y.unsqueeze(1).to(torch.uint8)
+    name, graph = pans.named_graph(data, None)
+    assert name == "a Data object"
+    assert (graph.y.shape, graph.y.dtype) == ((40,), torch.long)
+    assert data.y.shape == (40, 1)  # ours is as it was
+
+
+def test_on_a_gpu_what_torch_holds_without_using_it_is_free(monkeypatch):
+    for name, value in {"mem_get_info": (100, 999), "memory_reserved": 70, "memory_allocated": 50}.items():
+        monkeypatch.setattr(torch.cuda, name, lambda device, value=value: value)
+    assert free_bytes(torch.device("cuda")) == 120
+    assert free_bytes(torch.device("cpu")) > 2**20
 
 
 def test_on_a_gpu_half_of_the_memory_is_used(monkeypatch):

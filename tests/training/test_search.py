@@ -1,5 +1,6 @@
 import json
 import math
+import time
 from dataclasses import dataclass, field, replace
 
 import pytest
@@ -7,10 +8,11 @@ import torch
 from two_communities import small
 
 from panconv import fit, load
+from panconv.data import splits
 from panconv.records.ranking import ranked
 from panconv.records.record import Record, Results, pan_task
 from panconv.training import pans, recipe
-from panconv.training.runner import missing
+from panconv.training.runner import Diverged, missing
 from panconv.training.search import AGAIN, FRESH, TRYING, search
 from panconv.training.spaces import Choice, Range, Space
 
@@ -148,11 +150,116 @@ def test_a_budget_is_spent_on_as_many_settings_as_fit(tmp_path):
     few, found = tried(1, settings=None)
     assert few == 1  # one setting at least
     assert len(found.ranking) == 1
-    assert len(tried(66, settings=None, reruns=10, finalists=9, fresh=2)[1].ranking) == 3  # 66 − 32 s, 10 s each
     # What a stopped search has spent is read from its records: with them it ends where it would have ended.
     first = tried(100, settings=None, results=Results(tmp_path))[1]
     again = tried(100, settings=None, results=Results(tmp_path))[1]
     assert again == first
+
+
+@pytest.mark.parametrize(
+    ("budget", "halving", "expected"),
+    [
+        (66, (), (3, 10, 2)),  # 66 − 32 s are left: three finalists with ten reruns, and two fresh seeds
+        (40, (), (2, 9, 1)),  # 20 s are left
+        (8, (), (2, 2, 1)),  # 4 s: the least there may be
+        (0.1, (), (1, 2, 1)),  # one setting has been tried
+        (200, (), (9, 10, 2)),  # all of it: 92 trainings in 100 s
+        (66, (0.25, 0.5), (2, 7, 1)),  # to its end a training takes twice as long as beside those that were halved
+    ],
+)
+def test_where_the_time_is_short_there_is_less_of_all_that_follows(tmp_path, budget, halving, expected):
+    def counts(results=None):
+        how = {"budget": budget, "settings": None, "reruns": 10, "finalists": 9, "fresh": 2, "halving": halving}
+        found = told(trainer := Ranked(), results=results, **how)
+        return (len(found.ranking), found.choice.trials, len(found.fresh)), sum(map(len, trainer.batches))
+
+    assert counts()[0] == expected
+    whole = counts(Results(tmp_path))[1]
+    assert counts(Results(tmp_path)) == (expected, 0)  # again: the same, from the records
+    for path in sorted(tmp_path.iterdir())[::2]:
+        path.unlink()
+    half, trained = counts(Results(tmp_path))  # stopped somewhere: the same too
+    assert half == expected
+    assert 0 < trained < whole
+
+
+def test_a_finalist_that_takes_long_counts_and_a_slow_setting_that_is_none_does_not():
+    def finalists(slow):
+        trainer = Ranked()
+        record = trainer._record
+
+        def timed(task, *others):
+            return replace(record(task, *others), seconds=8.0 if slow(task.settings["x"]) else 1.0)
+
+        trainer._record = timed
+        found = told(trainer, budget=90, settings=8, finalists=4, halving=())
+        return len(found.ranking), found.choice.trials
+
+    best = max(each.settings["x"] for each in told(Ranked(), settings=8).records)
+    assert finalists(lambda x: x < 0.2) == (4, 4)
+    assert finalists(lambda x: x == best) == (2, 2)
+
+
+def test_within_a_budget_settings_that_can_train_side_by_side_do():
+    def shapes(space, budget=1000.0):
+        trainer = Ranked()
+        search("cora", space, "mine", trainer=trainer, split="public", budget=budget, settings=40, seeds=1, fresh=0)
+        first = [batch for batch in trainer.batches if batch[0].seed < AGAIN]
+        return [len(batch) for batch in first]
+
+    assert shapes(replace(XS, group=8)) == [1, 1, 2, 4, 8, 8, 8, 8]
+    points = ({"x": 0.15, "epochs": 40}, {"x": 0.25, "epochs": 40})
+    assert shapes(replace(XS, group=8, ahead=8, points=points)) == [1, 1, 2, 4, 1, 1, 8, 8, 8, 6]
+    assert shapes(replace(XS, group=8, points=points[:1])) == [1, 1, 2, 4, 1, 8, 8, 8, 7]
+    assert shapes(replace(XS, group=8), budget=50.0) == [1, 1, 2, 4, 8, 8, 1]
+
+
+@pytest.mark.parametrize("budget", [None, 1000.0])
+def test_a_setting_that_is_drawn_again_is_tried_once(budget):
+    space, trainer = Space({"x": Choice((0.3, 0.6)), "epochs": 40}), Ranked()
+    found = search("cora", space, "mine", trainer=trainer, split="public", budget=budget, settings=500, reruns=3)
+    tried = [each for each in found.records if each.seed < AGAIN]
+    assert sorted((each.settings["x"], each.seed - TRYING) for each in tried) == [
+        *((0.3, 0), (0.3, 1)),
+        *((0.6, 0), (0.6, 1)),
+    ]
+    assert [point.trials for point in found.ranking] == [3, 3]
+    assert sum(map(len, trainer.batches)) == len(found.records)
+
+
+def test_what_fails_costs_its_time_so_that_a_budget_ends():
+    trainer = Ranked()
+
+    def diverged(tasks, *_):
+        trainer.batches.append(tasks)
+        time.sleep(0.01)
+        raise Diverged("no trial ever had a finite loss")
+
+    trainer.train = diverged
+    with pytest.raises(Diverged):  # of the test, which all is for
+        told(trainer, budget=0.1, settings=None)
+    assert len(trainer.batches) < 30
+
+
+def test_the_records_are_read_once(tmp_path, monkeypatch):
+    reads, read = [], Results.read
+    monkeypatch.setattr(Results, "read", lambda self: reads.append(self) or read(self))
+    told(Ranked(), budget=60, settings=None, results=Results(tmp_path))
+    assert len(reads) == 1
+
+
+def test_what_a_later_group_would_be_refused_for_is_refused_at_once():
+    trainer = Ranked()
+
+    def check(task):
+        if task.settings["x"] < 0:
+            raise ValueError("x must be positive")
+
+    trainer.check = check
+    wrong = Space({"epochs": 40}, either=({"x": 0.5}, {"x": -1.0}))
+    with pytest.raises(ValueError, match="x must be positive"):
+        search("cora", wrong, "mine", trainer=trainer, split="public", budget=100.0)
+    assert trainer.batches == []
 
 
 def test_a_model_whose_settings_cannot_differ_side_by_side_is_not_halved_and_drawn_freely():
@@ -226,6 +333,49 @@ def test_node_numbers_in_place_of_masks():
     assert search(numbered, STEPS, **options).ranking == search(data, STEPS, **options).ranking
 
 
+def test_classes_in_a_column():
+    options = {"settings": 2, "finalists": 1, "reruns": 1, "fresh": 1, "halving": ()}
+    data = small()
+    data.y = data.y.unsqueeze(1)
+    assert search(data, STEPS, **options).ranking == search(small(), STEPS, **options).ranking
+
+
+def test_without_test_nodes_there_is_no_test(monkeypatch):
+    data = small()
+    del data.test_mask
+    options = {"settings": 1, "finalists": 1, "reruns": 1, "halving": ()}
+    assert search(data, STEPS, fresh=0, **options).fresh == []
+    some = data.clone()
+    some.test_mask = torch.zeros(40, 2, dtype=torch.bool)
+    some.train_mask, some.val_mask = (mask.unsqueeze(1).expand(-1, 2) for mask in (data.train_mask, data.val_mask))
+    some.test_mask[2, 0] = True  # in the one split, and not in the other
+    monkeypatch.setattr(recipe, "fit", lambda *_, **__: pytest.fail("it is trained"))
+    for graph in (data, some):
+        with pytest.raises(
+            ValueError, match=r"no test nodes in its split .* got fresh=2: give it some, or say fresh=0"
+        ):
+            search(graph, STEPS, fresh=2, **options)
+
+
+def test_random_splits_need_no_masks(monkeypatch):
+    monkeypatch.setattr(splits, "_TRAIN_PER_CLASS", 5)
+    monkeypatch.setattr(splits, "_VAL", 10)
+    options = {"settings": 1, "finalists": 1, "reruns": 1, "fresh": 2, "halving": (), "split": "random"}
+    bare, numbered = small(), small()
+    for part in ("train", "val", "test"):
+        del bare[f"{part}_mask"], numbered[f"{part}_mask"]
+        numbered[f"{part}_idx"] = torch.arange(3)
+    expected = search(small(), STEPS, **options)
+    assert {each.split for each in expected.records} == {"random"}
+    for data in (bare, numbered):
+        assert search(data, STEPS, **options).ranking == expected.ranking
+    with pytest.raises(ValueError, match=r"data\.train_mask is missing"):
+        search(bare, STEPS, **{**options, "split": None})
+    monkeypatch.setattr(splits, "_VAL", 30)  # which leaves none
+    with pytest.raises(ValueError, match="no test nodes in its split 'random'"):
+        search(bare, STEPS, **options)
+
+
 def test_splits_that_a_graph_brings_are_taken_by_seed():
     data = small()
     masks = [data[f"{part}_mask"] for part in ("train", "val", "test")]
@@ -266,9 +416,11 @@ def test_under_halving_the_worse_settings_end_early(monkeypatch):
 def test_a_search_by_name_is_recorded_and_goes_on(tmp_path, monkeypatch):
     space = STEPS.with_values(epochs=2, lr=0.05)
     options = {"settings": 1, "seeds": 1, "finalists": 1, "reruns": 1, "fresh": 1, "results": Results(tmp_path)}
-    monkeypatch.setattr(pans, "load", lambda *_, **__: small(sparse=True))
+    read = []
+    monkeypatch.setattr(pans, "load", lambda *names, **_: read.append(names) or small(sparse=True))
     pans.loaded.cache_clear()
     found = search("cora", space, **options)
+    assert len(read) == 1
     monkeypatch.setattr(recipe, "fit", lambda *_, **__: pytest.fail("it is trained again"))
     assert search("cora", space, **options).choice == found.choice
     pans.loaded.cache_clear()
@@ -295,6 +447,8 @@ def test_a_search_by_name_is_recorded_and_goes_on(tmp_path, monkeypatch):
         ({"halving": (2.0,)}, "halving must be shares of the epochs, above 0 and below 1, got 2.0"),
         ({"device": "tpu9"}, "device must be one that torch has here"),
         ({"space": {**FLAT, "epochs": 2, "lr": 0.1}}, "settings has no 'weight_decay'"),
+        ({"space": {name: FLAT[name] for name in FLAT if name != "L"}}, "the space has no 'L'"),
+        ({"space": STEPS.with_values(weights={"kind": "power-law", "temperature": -1.0})}, "temperature"),
         ({"results": Results("nowhere")}, "results go with a graph that has a name"),
     ],
 )

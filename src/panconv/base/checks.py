@@ -107,7 +107,11 @@ def check_values(values: Tensor, name: str, remedy: str = "give a tensor with va
 
 
 def free_bytes(device: torch.device) -> int:
-    return torch.cuda.mem_get_info(device)[0] if device.type == "cuda" else psutil.virtual_memory().available
+    """The memory that can be had on a device; on a GPU with what torch holds of it and does not use."""
+    if device.type != "cuda":
+        return psutil.virtual_memory().available
+    kept = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+    return torch.cuda.mem_get_info(device)[0] + kept
 
 
 # ---------------------------------------------------------------------- numbers

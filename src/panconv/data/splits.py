@@ -42,9 +42,12 @@ def with_random_splits(data: Data, seeds: list[int]) -> Data:
 
 def with_given_splits(data: Data, seeds: list[int]) -> Data:
     """The graph with one of its K splits per trial, masks (N, S): a trial with seed s has number s mod K."""
-    masks = [mask.reshape(data.num_nodes, -1) for mask in (data.train_mask, data.val_mask, data.test_mask)]
-    number = torch.tensor([seed % masks[0].size(1) for seed in seeds])
-    return with_split(data, *(mask[:, number] for mask in masks))
+    split = copy.copy(data)
+    for name in ("train_mask", "val_mask", "test_mask"):
+        if getattr(data, name, None) is not None:  # a graph may have no test nodes
+            mask = data[name].reshape(data.num_nodes, -1)
+            split[name] = mask[:, torch.tensor([seed % mask.size(1) for seed in seeds])]
+    return split
 
 
 def with_public_split(data: Data, seeds: list[int]) -> Data:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -16,20 +17,24 @@ from panconv.base.checks import free_bytes, kind_of
 from panconv.data import load
 from panconv.data.splits import with_splits, without_test
 from panconv.graph import Adjacency
-from panconv.records.record import UNSAID, Record, Results, Task, check_task
+from panconv.records.record import Record, Results, Task, check_task
 from panconv.records.schema import number_or_null
 from panconv.training.fit import FitResult
 from panconv.training.halving import cutting
 from panconv.training.inputs import checked_parts
 from panconv.training.models import PAN
+from panconv.training.parts import checked_masks
 from panconv.training.recipe import VECTORS, Recipe, is_fixed
 from panconv.training.runner import Tell, versions
 from panconv.training.spaces import pan_operator
-from panconv.weights import PowerLaw
+from panconv.weights import PowerLaw, layer_specs, weights_from
 
-# What is held of one trial while it trains: about this much per stored feature, and per hidden value of two layers.
-_BYTES_PER_FEATURE, _BYTES_PER_HIDDEN = 24, 60
+# What is held of one trial while it trains: about this much per stored feature, and per hidden value of two layers,
+# with a residual to the input or without.
+_BYTES_PER_FEATURE, _BYTES_PER_HIDDEN, _BYTES_WITH_INPUT = 24, 60, 84
 _PROPAGATED = 5 * 4  # bytes per value of features that are propagated first: five dense float32 (N, F) per draw
+# The share of what comes out of each length that is held, by method; all others hold about what they need for one.
+_HELD = {3: 1 / 3, 4: 1 / 3, 6: 1.0}
 _BATCH_BYTES = 2**29  # on the CPU, where larger batches fall out of the caches and are slower
 
 
@@ -41,6 +46,9 @@ class Pans:
 
     def check(self, task: Task) -> None:
         check_task(task)
+        for spec in layer_specs(task.weights, task.settings["layers"]):
+            if spec is not None:  # the method's own
+                weights_from(spec, (task.operator or {})["L"])
 
     def beside(self, task: Task) -> str:
         operator = dict(task.operator or {})
@@ -52,8 +60,9 @@ class Pans:
         return replace(task, operator=operator, settings=shared).alike()
 
     def at_once(self, task: Task, device: str) -> int:
-        data = loaded(task.dataset) if self.data is None else self.data
-        return batch_size(data, Recipe.of(task), device)
+        recipe = Recipe.of(task)
+        data = loaded(task.dataset, recipe.setting("rows")) if self.data is None else self.data
+        return batch_size(data, recipe, device)
 
     def train(self, tasks: list[Task], device: str, command: str, tell: Tell) -> list[Record]:
         return train_batch(tasks, device=device, command=command, tell=tell, data=self.data)[0]
@@ -68,7 +77,8 @@ class Pans:
 
 
 def named_graph(data: Any, results: Results | None) -> tuple[str, Data | None]:
-    """The name that records have for a graph, and the graph itself where it cannot be loaded by that name.
+    """The name that records have for a graph, and the graph itself, its classes as `fit` reads them, where it cannot be
+    loaded by that name.
 
     Refuses a graph without classes, and one for which no record can be written.
     """
@@ -76,21 +86,40 @@ def named_graph(data: Any, results: Results | None) -> tuple[str, Data | None]:
         raise TypeError(f"data must be the name of a graph or a PyG Data, got {kind_of(data)}")
     if isinstance(data, str):
         return data, None
-    if checked_parts(data)[1].is_floating_point():
+    y = checked_parts(data)[1]
+    if y.is_floating_point():
         raise ValueError(f"data.y must be class numbers, whose accuracy ranks the points, got {data.y.dtype}")
     if results is not None:
         raise ValueError("results go with a graph that has a name: a Data object cannot be found again in a record")
-    return "a Data object", data
+    graph = copy.copy(data)
+    graph.y = y
+    return "a Data object", graph
+
+
+def with_masks(data: Data, split: str | None) -> Data:
+    """A graph whose parts are masks, where they were node numbers; none where each seed draws a split of its own."""
+    if split != "random" and getattr(data, "train_mask", None) is not None:
+        return data
+    masks = {} if split == "random" else checked_masks(data, data.num_nodes, None)
+    graph = copy.copy(data)
+    for name in ("train_idx", "val_idx", "valid_idx", "test_idx"):
+        if name in graph:
+            del graph[name]
+    for part, mask in masks.items():
+        graph[f"{part}_mask"] = mask
+    return graph
 
 
 def batch_size(data: Data, recipe: Recipe, device: str = "cpu") -> int:
     """How many trials of a graph train side by side within memory."""
     (N, F), how = data.x.shape, recipe.setting
-    propagated, draws = how("propagate"), how("draws")
     stored = data.x.values().numel() if data.x.layout == torch.sparse_csr else data.x.numel()
-    values = how("hidden") * max(1, how("layers") / 2) * (recipe.operator["L"] + 1 if how("concat") else 1)
-    features = _PROPAGATED * N * F if propagated else _BYTES_PER_FEATURE * stored
-    each = draws * (features + _BYTES_PER_HIDDEN * N * values)
+    draws, L = how("draws"), recipe.operator["L"]
+    # Features are held once, or where they are propagated, once per draw.
+    features = draws * _PROPAGATED * N * F if how("propagate") else _BYTES_PER_FEATURE * stored
+    lengths = L + 1 if how("concat") else max(1.0, L * _HELD.get(recipe.operator["method"], 0.0))
+    per_hidden = _BYTES_WITH_INPUT if how("residual") == "input" else _BYTES_PER_HIDDEN
+    each = features + draws * per_hidden * N * how("hidden") * max(1, how("layers") / 2) * lengths
     place = torch.device(device)
     budget = free_bytes(place) // 2 if place.type == "cuda" else _BATCH_BYTES
     return max(1, int(budget // each))
@@ -165,5 +194,5 @@ def _curve(values: Tensor, s: int, result: FitResult[PAN]) -> list[Any]:
 
 
 @lru_cache(maxsize=8)
-def loaded(dataset: str, rows: bool = UNSAID["rows"]) -> Data:
+def loaded(dataset: str, rows: bool) -> Data:
     return load(dataset, sparse=True, normalize=rows)

@@ -6,21 +6,22 @@ last stage and not before.
 
 from __future__ import annotations
 
-import copy
+import json
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from itertools import pairwise
+from typing import Any, NamedTuple, Protocol
 
 from torch_geometric.data import Data
 
 from panconv.base.checks import checked_count, checked_device, checked_positive, checked_seed, kind_of, shown
+from panconv.data.splits import with_splits
 from panconv.records.ranking import Point, ranked
-from panconv.records.record import PAN, Record, Results, Task
+from panconv.records.record import PAN, UNSAID, Record, Results, Task
 from panconv.records.schema import SPLITS
 from panconv.training.halving import RUNGS
-from panconv.training.pans import Pans, loaded, named_graph
-from panconv.training.parts import checked_masks
-from panconv.training.runner import Step, Trainer, run
+from panconv.training.pans import Pans, loaded, named_graph, with_masks
+from panconv.training.runner import Step, Trainer, known, run
 from panconv.training.spaces import SPACES, Space, checked_space
 
 SETTINGS = 32  # that are tried where neither their number nor the time is said
@@ -29,6 +30,9 @@ _APART = 100_000
 TRYING, AGAIN, FRESH = _APART, 2 * _APART, 3 * _APART
 _MOST_SEED = 2**31  # of a search, so that all others are below 2^32
 _MOST_SETTINGS = 10_000  # within a budget
+_IDLE = 100  # draws in a row that bring nothing new, after which a space counts as tried
+
+Asked = tuple[dict[str, Any] | None, dict[str, Any]]  # the operator and the settings of a task
 
 
 class Searcher(Trainer, Protocol):
@@ -37,7 +41,7 @@ class Searcher(Trainer, Protocol):
     def vectors(self, model: str) -> Collection[str]:
         """Names that may differ between settings side by side; none where only seeds may."""
 
-    def spelt(self, drawn: dict[str, Any]) -> tuple[dict[str, Any] | None, dict[str, Any]]:
+    def spelt(self, drawn: dict[str, Any]) -> Asked:
         """What is drawn from a space, as the operator and the settings of a task."""
 
 
@@ -82,10 +86,12 @@ def search(
         data: the name of a graph, as `load` takes it, or a PyG `Data` as `fit` takes it.
         space: one of `panconv.training.spaces.SPACES` by its name, or a `Space`, or its values as a dict.
         model: "pan", or what the trainer's tasks name.
-        settings: how many to try; None for 32, or with a budget for as many as fit.
+        settings: how many to draw, of which those that come again are tried once; None for 32, or with a budget for
+            as many as fit.
         seeds, finalists, reruns, fresh: as above; fresh = 0 for no test.
-        budget: about so many seconds of training: half of it is for trying settings, at least one, the other half
-            for the rest, of which there is less where it would take longer.
+        budget: about so many seconds of training. Half of it is for trying settings, of which there is at least one.
+            What is left is for the rest: where it would take longer, there are fewer finalists, down to two, and if
+            that is not enough, fewer reruns, down to two, and fresh seeds, down to one.
         seed: of what is drawn, and of all trainings.
         split: "public", "random" or "given"; None for the graph's own.
         halving: the shares of the epochs after which the worse half may end; () for never.
@@ -97,30 +103,33 @@ def search(
     """
     name, graph = named_graph(data, results)
     space = checked_space(space, SPACES)
-    counts = {"seeds": seeds, "finalists": finalists, "reruns": reruns}
-    for argument, value in counts.items():
+    for argument, value in {"seeds": seeds, "finalists": finalists, "reruns": reruns}.items():
         checked_count(value, argument, most=_APART)
     checked_count(fresh, "fresh", least=0, most=_APART)
     checked_device(device)
     limit = _limit(settings, budget)
     if checked_seed(seed) >= _MOST_SEED:
         raise ValueError(f"seed must be below 2^31, so that those of the trainings are below 2^32, got {shown(seed)}")
-    graph = None if graph is None else _with_masks(graph)
     if trainer is None and model != PAN:
         raise ValueError(f"model must be {PAN!r} where no trainer is given, got {shown(model)}: give its trainer too")
-    stages = _Stages(
-        dataset=name,
-        model=model,
-        split=_checked_split(split, name, graph),
-        trainer=Pans(graph) if trainer is None else trainer,
-        seed=seed,
-        how={"results": results, "device": device, "command": command, "callback": callback},
-    )
-    tried = stages.tried(space, limit, seeds, budget, _checked_rungs(halving))
-    best = ranked(tried)[: stages.affordable(tried, finalists, reruns, fresh, budget)]
-    again = stages.again(best, AGAIN, reruns, tested=False)
+    rungs, split = _checked_rungs(halving), _checked_split(split)
+    graph = None if graph is None else with_masks(graph, split)
+    trainer = Pans(graph) if trainer is None else trainer
+    vectors = trainer.vectors(model)
+    if graph is None and (split is None or fresh):
+        first = space.settings([0], seed, vectors)[0]
+        graph = loaded(name, bool(first.get("rows", UNSAID["rows"])))  # as it will be trained on
+    split = split or _own_split(graph)
+    _check_tested(graph, split, [FRESH + seed + i for i in range(fresh)])
+    how = {"results": results, "device": device, "command": command, "callback": callback, "found": known(results)}
+    stages = _Stages(name, model, split, trainer, seed, how)
+    tried = stages.tried(space, limit, seeds, budget, rungs if vectors else ())
+    best, counts = ranked(tried)[:finalists], _Counts(finalists, reruns, fresh)
+    if budget is not None:
+        counts = _affordable(tried, best, counts, budget)
+    again = stages.again(best[: counts.finalists], AGAIN, counts.reruns, tested=False)
     ranking = ranked(again)
-    last = stages.again(ranking[:1], FRESH, fresh, tested=True)
+    last = stages.again(ranking[:1], FRESH, counts.fresh, tested=True)
     return Found(ranking[0], ranking, last, [*tried, *again, *last])
 
 
@@ -136,48 +145,52 @@ class _Stages:
     how: dict[str, Any]  # what else the runner is told
 
     def tried(self, space: Space, limit: int, seeds: int, budget: float | None, rungs: Sequence[float]) -> list[Record]:
-        """The first stage: settings as they are drawn, all at once, or within half of a budget: one, two, four … at a
-        time, up to a group, since what a setting takes is known only once one has been trained.
+        """The first stage: settings as they are drawn, all at once, or within half of a budget: one, two, four … of the
+        first group, since what a setting takes is known only once one has been trained, and then a group at a time.
 
         The time is that of the records, so that a search that goes on spends what it would have spent at once.
         """
         records: list[Record] = []
-        start, vectors = 0, self.trainer.vectors(self.model)
-        count = limit if budget is None else 1
-        while count:
-            drawn = space.settings(range(start, start + count), self.seed, vectors)
-            asked = [self.trainer.spelt(each) for each in drawn]
-            asked = [(operator, {**how, **_halved(how, rungs if vectors else ())}) for operator, how in asked]
-            new = self._run(asked, TRYING, seeds, tested=False)
-            records, start = records + new, start + count
-            fitting = limit if budget is None else (budget / 2 - _seconds(records)) / (_seconds(new) / count or 1e-9)
-            count = max(0, min(limit - start, start, space.group, int(fitting)))
+        asked: set[str] = set()
+        kinds = self._drawn(space, [i for i in space.one_of_each() if i < limit], rungs)
+        for task in self._tasks(kinds, TRYING, 1, tested=False):
+            self.trainer.check(task)  # what a later group would be refused for is refused now
+        start, end, each, idle = 0, limit if budget is None else 1, 0.0, 0
+        while start < end and idle < _IDLE:
+            drawn = self._drawn(space, range(start, end), rungs)
+            own = {json.dumps(one, sort_keys=True): one for one in drawn}
+            new = [one for text, one in own.items() if text not in asked]
+            asked |= own.keys()
+            found = self._run(new, TRYING, seeds, tested=False)
+            records += found
+            each, idle = (_seconds(found) / len(new), 0) if new else (each, idle + end - start)
+            start = end
+            if budget is not None:
+                fitting = int((budget / 2 - _seconds(records)) / (each or 1e-9))
+                end = start + max(0, min(limit - start, start, space.next_group(start) - start, fitting))
         return records
 
-    def affordable(self, tried: list[Record], finalists: int, reruns: int, fresh: int, budget: float | None) -> int:
-        """How many finalists there is time for, if each training takes as long as those before; at least two."""
-        each = _seconds(tried) / len(tried)
-        if budget is None or not each:
-            return finalists
-        left = (budget - _seconds(tried)) / each - fresh
-        return min(finalists, max(2, int(left // reruns)))
+    def _drawn(self, space: Space, places: Sequence[int], rungs: Sequence[float]) -> list[Asked]:
+        drawn = space.settings(places, self.seed, self.trainer.vectors(self.model))
+        asked = [self.trainer.spelt(each) for each in drawn]
+        return [(operator, {**how, **_halved(how, rungs)}) for operator, how in asked]
 
     def again(self, points: Sequence[Point], first: int, trials: int, tested: bool) -> list[Record]:
         """Points trained to their end, with the seeds from `first` on."""
         whole = [{name: value for name, value in each.settings.items() if name != "halving"} for each in points]
         operators = [each.operator or None for each in points]
-        return self._run(list(zip(operators, whole, strict=True)), first, trials, tested)
+        return self._run(list(zip(operators, whole, strict=True)), first, trials, tested=tested)
 
-    def _run(
-        self, asked: Sequence[tuple[dict[str, Any] | None, dict[str, Any]]], first: int, trials: int, tested: bool
-    ) -> list[Record]:
+    def _tasks(self, asked: Sequence[Asked], first: int, trials: int, *, tested: bool) -> list[Task]:
         seeds = range(first + self.seed, first + self.seed + trials)
-        tasks = [
+        return [
             Task(self.dataset, self.model, operator, self.split, how, seed, tested)
             for operator, how in asked
             for seed in seeds
         ]
-        return run(tasks, trainer=self.trainer, **self.how)
+
+    def _run(self, asked: Sequence[Asked], first: int, trials: int, *, tested: bool) -> list[Record]:
+        return run(self._tasks(asked, first, trials, tested=tested), trainer=self.trainer, **self.how)
 
 
 def _halved(settings: dict[str, Any], rungs: Sequence[float]) -> dict[str, Any]:
@@ -188,6 +201,34 @@ def _halved(settings: dict[str, Any], rungs: Sequence[float]) -> dict[str, Any]:
 
 def _seconds(records: Sequence[Record]) -> float:
     return sum(record.seconds for record in records)
+
+
+class _Counts(NamedTuple):
+    """How much follows the first stage."""
+
+    finalists: int
+    reruns: int
+    fresh: int
+
+
+def _affordable(tried: Sequence[Record], best: Sequence[Point], asked: _Counts, budget: float) -> _Counts:
+    """What there is time for, if each training takes as long as the longest of the finalists: fewer finalists, and with
+    two of them fewer reruns and fresh seeds, by the same share."""
+    theirs = [(point.operator, point.settings) for point in best]
+    each = max(_to_the_end(record) for record in tried if (record.operator or {}, record.settings) in theirs)
+    if not each:
+        return asked
+    trainings, (_, reruns, fresh) = (budget - _seconds(tried)) / each, asked
+    finalists = min(len(best), max(2, int((trainings - fresh) // reruns)))
+    share = min(1.0, max(0.0, trainings / (finalists * reruns + fresh)))
+    return _Counts(finalists, max(min(2, reruns), int(share * reruns)), max(min(1, fresh), int(share * fresh)))
+
+
+def _to_the_end(record: Record) -> float:
+    """The seconds of a training, if halving had ended none of those beside it, with whom it shares the time."""
+    rungs, epochs = record.settings.get("halving") or [], record.settings.get("epochs", 1)
+    stages = pairwise([0, *rungs, epochs])
+    return record.seconds * epochs / sum((end - start) / 2**i for i, (start, end) in enumerate(stages))
 
 
 def _limit(settings: Any, budget: Any) -> int:
@@ -207,25 +248,25 @@ def _checked_rungs(halving: Any) -> Sequence[float]:
     return halving
 
 
-def _checked_split(split: Any, name: str, graph: Data | None) -> str:
-    """The split by its name; where none is said, that of the graph's masks."""
-    if split is None:
-        data = loaded(name) if graph is None else graph
-        return "given" if data.train_mask.dim() == 2 else "public"
-    if split not in SPLITS:
+def _checked_split(split: Any) -> str | None:
+    if split is not None and split not in SPLITS:
         raise ValueError(f"split must be one of {', '.join(SPLITS)}, or None, got {shown(split)}")
     return split
 
 
-def _with_masks(data: Data) -> Data:
-    """A graph whose parts are masks, where they were node numbers."""
-    if getattr(data, "train_mask", None) is not None:
-        return data
-    shown = copy.copy(data)
-    masks = checked_masks(data, data.num_nodes, None)
-    for name in ("train_idx", "val_idx", "valid_idx", "test_idx"):
-        if name in shown:
-            del shown[name]
-    for part, mask in masks.items():
-        shown[f"{part}_mask"] = mask
-    return shown
+def _own_split(graph: Any) -> str:
+    """The name of the split that a graph's masks are."""
+    return "given" if graph.train_mask.dim() == 2 else "public"
+
+
+def _check_tested(graph: Any, split: str, seeds: list[int]) -> None:
+    """Refuses a test without test nodes, before anything is trained."""
+    if not seeds:
+        return
+    some = seeds[:1] if split == "random" else seeds  # random ones all have as many nodes
+    mask = getattr(with_splits(graph, split, some), "test_mask", None)
+    if mask is None or not bool(mask.reshape(len(mask), -1).any(0).all()):
+        raise ValueError(
+            f"the graph has no test nodes in its split {split!r} for the fresh seeds, got fresh={len(seeds)}: give it "
+            "some, or say fresh=0 for a search without a test"
+        )
