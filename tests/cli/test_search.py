@@ -97,6 +97,27 @@ def test_what_suits_a_graph_is_the_default(tiny, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
+    ("typed", "dataset"), [("Minesweeper", "minesweeper"), ("{folder}/Minesweeper.npz", "{folder}/Minesweeper.npz")]
+)
+def test_a_graph_of_the_benchmark_is_known_however_it_is_written(tiny, tmp_path, monkeypatch, typed, dataset):
+    monkeypatch.setitem(SPACES, "heterophilous", TINY)
+    (tmp_path / "Minesweeper.npz").touch()
+    line = ["search", typed.format(folder=tmp_path), *SHORT]
+    done = call(*line, f"--out={tmp_path / 'r'}", f"--json={tmp_path / 'x.json'}", cwd=tmp_path)
+    assert done.code == 0, done.stderr
+    written = json.loads((tmp_path / "x.json").read_text())
+    said = {name: written[name] for name in ("graph", "space", "metric")}
+    assert said == {"graph": dataset.format(folder=tmp_path), "space": "heterophilous", "metric": "auc"}
+    assert {each.settings["metric"] for each in Results(tmp_path / "r").read()} == {"auc"}
+
+
+def test_which_benchmark_knows_a_graph():
+    known = import_module("panconv.cli.search")._benchmark
+    names = ["Cora", "TOLOKERS", "~/data/squirrel_filtered.npz", "/data/cora", "mine.npz", "cora.npz"]
+    assert [known(name) for name in names] == ["cora", "tolokers", "squirrel_filtered", *names[3:]]
+
+
+@pytest.mark.parametrize(
     ("words", "message"),
     [
         (["--budget=10"], "--budget must be a time above 0, such as 90s, 10m or 1h, got '10'"),

@@ -36,11 +36,16 @@ def search(
         ),
     ] = None,
     budget: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Try settings, a group at a time, for half of it: 90s, 10m, 1h.")
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="Train for about so long, such as 90s, 10m or 1h: half of it to try settings, at least one; the rest "
+            "for fewer finalists, reruns and trials, where there is not time for all.",
+        ),
     ] = None,
     tried: Annotated[
         int | None,
-        typer.Option("--settings", metavar="N", help="How many settings to try: 32, or what a budget allows."),
+        typer.Option("--settings", metavar="N", help="How many settings to draw: 32, or what a budget allows."),
     ] = None,
     seeds: Annotated[int, typer.Option(help="Trainings of each setting that is tried.")] = 2,
     finalists: Annotated[int, typer.Option(help="How many of the best are trained again.")] = 10,
@@ -73,8 +78,9 @@ def search(
     seconds = None if budget is None else _seconds(budget)
     if epochs is not None:
         checks.count(epochs, "--epochs")
-    name = checks.readable([graph])[0]
-    known, trainer, drawn = _trained(model, space, name, metric=_metric(metric, name), epochs=epochs)
+    benchmark = _benchmark(graph)
+    name = checks.readable([graph.lower() if graph.lower() == benchmark else graph])[0]
+    known, trainer, drawn = _trained(model, space, benchmark, metric=_metric(metric, benchmark), epochs=epochs)
     store, _ = checks.open_results(results)
     first = tried or (8 if budget else 32)
     planned = first * seeds + min(finalists, first) * reruns + trials
@@ -85,7 +91,7 @@ def search(
         found = searched(name, drawn, known, callback=bar.show, **how)
     _show(found, f"{screen.title(name)}, {_title(known)}")
     screen.say("records", store.folder)
-    screen.write_json(json_file, _plain(found, space=_space(space, name) if known == PAN else None), "search")
+    screen.write_json(json_file, _plain(found, space=_space(space, benchmark) if known == PAN else None), "search")
 
 
 def _seconds(text: str) -> float:
@@ -94,6 +100,18 @@ def _seconds(text: str) -> float:
     if read is None or not float(read[1]):
         raise ValueError(f"--budget must be a time above 0, such as 90s, 10m or 1h, got {text!r:.60}")
     return float(read[1]) * _UNITS[read[2]]
+
+
+def _benchmark(graph: str) -> str:
+    """The name by which a benchmark knows a graph, in large letters or small, or given as its file; any other graph is
+    called as it is."""
+    from panconv.data import DATASETS
+    from panconv.data.heterophilous import METRIC_OF
+
+    stem = Path(graph).stem.lower()
+    if graph.endswith(".npz") and stem in METRIC_OF:
+        return stem
+    return graph.lower() if graph.lower() in (*DATASETS, *METRIC_OF) else graph
 
 
 def _metric(given: str | None, dataset: str) -> str | None:

@@ -21,7 +21,7 @@ class Point:
     """An operator, with settings, and how its trials did on the validation nodes."""
 
     operator: dict[str, Any]
-    val_accuracy: float  # mean over the trials, at each one's lowest validation loss
+    val_accuracy: float  # mean over the trials, each at its best epoch, as its setting `keep` says
     val_loss: float  # ∞ where it is not known
     std: float  # of the accuracy
     settings: dict[str, Any] = field(default_factory=dict)
