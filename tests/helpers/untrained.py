@@ -26,8 +26,10 @@ DEEP = {
         **{"epochs": 40, "patience": 20, "decay": "layers"},
     },
 }
+_OTHERS = ("cora-warm", "general-without-cora", "citeseer", "pubmed")
 PRESETS = {
-    **dict.fromkeys(("cora", "cora-warm", "general-without-cora", "citeseer", "pubmed"), RECIPE),
+    "cora": RECIPE,
+    **{name: {**RECIPE, "settings": {**RECIPE["settings"], "lr": 0.02 + i / 100}} for i, name in enumerate(_OTHERS)},
     "deep": DEEP,
 }
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from panconv.cli import checks, screen
-from panconv.data.heterophilous import METRIC_OF
 
 if TYPE_CHECKING:
     from panconv.best.study import Study
@@ -51,6 +50,7 @@ def _planned(study: Study, graph: str, done: Sequence[Record], trials: int, quic
 
 def _show(study: Study, graph: str, records: list[Record], results: Results, quick: bool) -> None:
     from panconv.best.study import lines
+    from panconv.data.heterophilous import METRIC_OF
     from panconv.paper.claims.claim import Evidence
 
     measured = {"auc": "AUC (%)"}.get(METRIC_OF.get(graph, ""), "test (%)")
