@@ -24,6 +24,11 @@ from panconv.weights import Boltzmann, Fixed, Free, PowerLaw
         (Fixed([0.0, 1.0]).spec(), "0 1"),
         (PowerLaw(2, 1.5, 0.5, trained=False).spec(), "exp(-n^1.5/0.5)"),
         (PowerLaw(2, 1.5, 0.5).spec(), "exp(-n^1.5/0.5), T trained from it"),
+        (PowerLaw(2, 1.5, 0.5, trained="alpha").spec(), "exp(-n^1.5/0.5), alpha trained from it"),
+        (
+            {"kind": "power-law", "alpha": [1.0, 2.0], "temperature": 4.0, "trained": "both", "normalized": True},
+            "exp(-n^(1 2)/4), normalised, T and alpha trained from it",
+        ),
         (Free([[0.5, 1.0], [2.0, 3.0]]).spec(), "trained from (0.5 1) (2 3)"),
     ],
 )

@@ -83,11 +83,28 @@ def test_gradients_to_the_temperature_and_to_the_weights():
     assert_gradients(lambda: MET(EffectiveWalks(fixed, 3, width=0.25), steep, 1) @ x, steep.log_temperature)
 
 
-@settings(max_examples=40)
-@given(weighted, st.integers(1, 3), st.floats(0.01, 0.4), st.floats(0.5, 4))
-def test_the_grid_is_within_its_bound(graph, L, width, T):
+@pytest.mark.parametrize("method", [1, 2])
+def test_a_trained_exponent(method):
+    """From α = 1 too, where the walks of a fixed one are those on another graph."""
+    weight, x = torch.rand(8, dtype=torch.float64) + 0.5, torch.rand(4, 2, dtype=torch.float64)
+    adj = Adjacency.from_edge_index(TRIANGLE_AND_TAIL, weight)
+    for alpha in (1.0, 1.5):
+        trained = law(3, alpha, 0.7, trained="both")
+        M, fixed = (MET(EffectiveWalks(adj, 3), each, method) for each in (trained, law(3, alpha, 0.7)))
+        for name in ("partition", "mean_path_length", "path_entropy", "free_energy"):
+            close(getattr(M, name).detach(), getattr(fixed, name).detach())
+        assert_gradients(lambda M=M: M @ x, trained.log_temperature, trained.log_alpha)
+    tracked = Adjacency.from_edge_index(TRIANGLE_AND_TAIL, weight.requires_grad_())
+    with pytest.raises(ValueError, match="where alpha > 1 or is trained"):
+        _ = MET(EffectiveWalks(tracked, 3), law(3, 1.0, 0.7, trained="alpha"), method) @ x
+
+
+@settings(max_examples=60)
+@given(weighted, st.integers(1, 3), st.floats(0.01, 0.4), st.floats(0.5, 4), st.sampled_from([2.0, 1.0, 0.5]))
+def test_the_grid_is_within_its_bound(graph, L, width, T, alpha):
     adj = Adjacency.from_edge_index(graph.edge_index, graph.edge_weight, graph.num_nodes)
-    walks, power = EffectiveWalks(adj, L, width=width), law(L, 2.0, T)
+    walks, power = EffectiveWalks(adj, L, width=width), law(L, max(alpha, 1.0), T, trained="both")
+    power.log_alpha.data.fill_(math.log(alpha))  # as training may leave it
     exact = MET(EffectiveWalks(adj, L), power, 1).to_dense(torch.float64)
     bound = float(walks.error_bound(power))
     on_grid = MET(walks, power, 1).to_dense(torch.float64)
@@ -102,9 +119,7 @@ def test_too_many_lengths_ask_for_a_grid():
     torch.manual_seed(0)
     edges = torch.randint(0, 60, (2, 400))
     adj = Adjacency.from_edge_index(edges, torch.rand(400) + 0.5)
-    with pytest.raises(
-        ValueError, match=r"more than 2048 distinct effective lengths for alpha > 1: set width, such as"
-    ):
+    with pytest.raises(ValueError, match=r"more than 2048 distinct effective lengths, .* counts: set width, such as"):
         _ = MET(EffectiveWalks(adj, 3), PowerLaw(3, 2.0), 1).partition
     assert bool((MET(EffectiveWalks(adj, 3, width=0.1), PowerLaw(3, 2.0), 1).partition >= 1).all())
     with pytest.raises(ValueError, match="raise width, now 1e-05"):

@@ -151,6 +151,9 @@ def test_what_the_bound_does_not_cover():
     tracked = Adjacency.from_edge_index(TRIANGLE_AND_TAIL, weight.requires_grad_())
     signed = Adjacency.from_edge_index(TRIANGLE_AND_TAIL, torch.tensor([1.0, 1, -0.1, -0.1, 1, 1, 1, 1]))
     law = PowerLaw(2, 1.0, 0.2)
+    slow = PowerLaw(2, 1.0, 0.2, trained="alpha")
+    assert cutoff(MET(walks, slow, 1)) == cutoff(MET(walks, law, 1))
+    slow.log_alpha.data.fill_(math.log(0.9))
     for M, kind, words in (
         (walks, TypeError, "M must be a MET, such as"),
         (MET(walks, Boltzmann([0.0, 1.0, 2.0]), 1), TypeError, "weights must be a PowerLaw, .* got Boltzmann"),
@@ -161,6 +164,7 @@ def test_what_the_bound_does_not_cover():
         (MET(Walks(signed, 2), law, 8), ValueError, "edge_weight is negative somewhere"),
         (MET(Walks(tracked, 2), law, 1), ValueError, "edge_weight asks for a gradient"),
         (MET(walks, PowerLaw(2, 1.001, 5.0), 1), ValueError, "the terms grow beyond n = 1,048,578"),
+        (MET(walks, slow, 1), ValueError, "alpha must be at least 1 for a bound, got 0.9: take a law"),
     ):
         with pytest.raises(kind, match=words):
             cutoff(M)

@@ -107,6 +107,14 @@ def test_a_temperature_that_is_not_finite_is_null():
     assert found == [[1.0, 1.0], [None, None], [None, None], [None, None]]
 
 
+def test_a_temperature_beside_a_trained_exponent_is_kept_where_it_is_trained():
+    law = {"kind": "power-law", "temperature": 4.0}
+    of = [{**law, "trained": trained} for trained in ("both", "alpha")]
+    model = PAN(3, 2, 2, weights={"kind": "layers", "of": of}, trials=2)
+    assert pans._temperatures(model, 1) == [pytest.approx(4.0), None]
+    assert pans._temperatures(PAN(3, 2, 2, weights=of[1], trials=2), 0) == []
+
+
 def test_what_may_differ_side_by_side_and_what_may_not():
     def beside(weights=(0.0, 1.0, 1.0), **changes):
         return Pans().beside(pan_task("cora", 5, weights if isinstance(weights, str) else list(weights), 2, changes, 0))

@@ -6,7 +6,7 @@ from two_communities import small
 from panconv import PAN, fit
 from panconv.records.record import SETTINGS, UNSAID, pan_task
 from panconv.training import recipe
-from panconv.training.recipe import VECTORS, Recipe
+from panconv.training.recipe import VECTORS, Recipe, is_fixed
 
 MET = {"method": 5, "L": 2, "weights": [0.0, 1.0, 1.0]}
 QUICK = {**SETTINGS, "epochs": 6, "hidden": 4}
@@ -87,6 +87,11 @@ def test_recipes_side_by_side_have_a_number_per_trial(given):
     assert first == second
     assert [row[0] for row in first] == pytest.approx([1, 0.1353352, 0.0183156], rel=1e-5)  # exp(−n/½)
     assert [row[1] for row in first] == pytest.approx([1, 0.6065306, 0.3678794], rel=1e-5)
+
+
+def test_a_law_is_fixed_where_nothing_of_it_is_trained():
+    laws = [{"kind": "power-law", "trained": trained} for trained in (False, True, "alpha", "both")]
+    assert [is_fixed(law) for law in laws] == [True, False, False, False]
 
 
 def test_where_the_input_has_no_dropout_of_its_own_it_is_the_model_s():

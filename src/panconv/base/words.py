@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 _NAMED = {"free": "trained", "boltzmann": "Boltzmann, trained", "power-law": "exp(-n/T), T trained"}
+_TRAINED = {"alpha": "alpha", "both": "T and alpha"}  # of a power law, where it is not T alone
 
 
 def in_words(weights: Any) -> str:
@@ -23,9 +24,10 @@ def in_words(weights: Any) -> str:
     if kind == "layers":
         return " | ".join(map(in_words, weights["of"]))
     if kind == "power-law":
-        trained = ", T trained from it" if weights.get("trained") else ""
+        what = weights.get("trained")
+        trained = f", {_TRAINED.get(what, 'T')} trained from it" if what else ""
         trained = ", normalised" + trained if weights.get("normalized") else trained
-        return f"exp(-n^{_numbers(weights.get('alpha', 1.0))}/{_numbers(weights.get('temperature', 1.0))}){trained}"
+        return f"exp(-n^{_numbers([weights.get('alpha', 1.0)])}/{_numbers(weights.get('temperature', 1.0))}){trained}"
     if kind == "boltzmann":
         at = weights.get("temperature", 1.0)
         return f"Boltzmann, trained from E = {_numbers(weights['energies'])}" + (f", T = {at:g}" if at != 1 else "")

@@ -19,15 +19,15 @@ class EffectiveWalks(PathFamily):
     """All walks of up to L steps, each weighted by exp(−l^α/T) of its effective length l = Σ 1/w along its edges.
 
     The law is given by `PowerLaw` weights. For α = 1 the factor of a walk is the product of its edges' exp(−1/(wT)), so
-    these are walks on another graph: exact, matrix-free, with gradients to T and to the edge weights. For α > 1 the
-    factor is no product, and walks are counted by length: exactly where the distinct lengths are few, else on a grid of
-    lengths, each edge's rounded to a multiple of `width` (`error_bound` says what that costs). Then the gradient
-    reaches T alone, and weights that ask for one are refused. Methods 1 and 2.
+    these are walks on another graph: exact, matrix-free, with gradients to T and to the edge weights. For α > 1, or
+    where α is trained, the factor is no product, and walks are counted by length: exactly where the distinct lengths
+    are few, else on a grid of lengths, each edge's rounded to a multiple of `width` (`error_bound` says what that
+    costs). Then the gradient reaches the law alone, and weights that ask for one are refused. Methods 1 and 2.
 
     Args:
         adj: the graph, with weights > 0; an unweighted one has w = 1 everywhere, and its lengths are the steps.
         L: the largest number of steps.
-        width: of the grid of lengths for α > 1; None for the exact lengths.
+        width: of the grid of lengths where they are counted; None for the exact lengths.
 
     >>> edges, w = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]]), torch.tensor([1.0, 1.0, 0.5, 0.5])
     >>> walks = EffectiveWalks(Adjacency.of(edges, w), L=2)
@@ -55,13 +55,13 @@ class EffectiveWalks(PathFamily):
         return self
 
     def summands(self, weights: PathWeights) -> tuple[CountedTerms, Weighing]:
-        """For α = 1 walks on exp(−1/(wT)), all weighted alike; for α > 1 the levels of length under the law."""
+        """For a fixed α = 1 walks on exp(−1/(wT)), all weighted alike; else the levels of length under the law."""
         law = _law(weights)
-        if law.alpha != 1:
+        if not law.is_additive:
             if self.adj.is_tracked:
                 raise ValueError(
-                    "edge weights that ask for a gradient have none where alpha > 1, which sorts walks by length: use "
-                    "alpha = 1, or detach the weights"
+                    "edge weights that ask for a gradient have none where alpha > 1 or is trained, which sorts "
+                    "walks by length: use alpha = 1, fixed, or detach the weights"
                 )
             levels = self.levels()
             return levels, _AtLengths(law, levels.lengths)
@@ -75,14 +75,14 @@ class EffectiveWalks(PathFamily):
     def mean_length(self, weights: PathWeights, share: Tensor) -> Tensor:
         """⟨l⟩ᵢ, the mean effective length of the walks to i, (N,) float64."""
         law = _law(weights)
-        if law.alpha == 1:
+        if law.is_additive:
             return self._walks(law).mean_along(share, edge_lengths(self.adj))
         return torch.tensordot(self.levels().lengths, share, dims=1)
 
     def mean_energy(self, weights: PathWeights, share: Tensor) -> Tensor:
         """⟨l^α⟩ᵢ/T, (N,) float64."""
         law = _law(weights)
-        if law.alpha == 1:
+        if law.is_additive:
             return self.mean_length(weights, share) / law.temperature.double()
         return -(law.log_at(self.levels().lengths).unsqueeze(1) * share).sum(0)
 
@@ -90,18 +90,20 @@ class EffectiveWalks(PathFamily):
         """0: the edge weights are lengths, and their products no weights of paths."""
         return 0.0
 
+    @torch.no_grad()
     def error_bound(self, weights: PathWeights) -> Tensor:
         """δ, such that on the grid each walk's factor is right within e^±δ, and so each entry of M within e^±2δ.
 
         An edge is off by at most width/2, a walk by ε = L·width/2, and E(l) by at most (l + ε)^α − l^α, which is
-        largest for the longest walk.
+        largest for the longest walk; where training took α below 1, for the shortest: ε^α.
         """
         law = _law(weights)
-        if self.width is None or law.alpha == 1:
+        if self.width is None or law.is_additive:
             return torch.zeros(())
         slack = self.L * self.width / 2
         longest = self.levels().lengths.max() + slack  # by its true length
-        apart = (longest**law.alpha - (longest - slack).clamp(min=0) ** law.alpha) / law.temperature.detach()
+        worst = longest if law.alpha >= 1 else longest.clamp(max=slack)
+        apart = (worst**law.alpha - (worst - slack).clamp(min=0) ** law.alpha) / law.temperature
         return apart.nan_to_num(nan=torch.inf, posinf=torch.inf)  # a grid whose lengths float64 does not hold
 
     def _walks(self, law: PowerLaw) -> Walks:

@@ -167,5 +167,6 @@ def _check_number(levels: int, L: int, width: float | None, longest: float) -> N
     if levels > _MOST_LEVELS:
         remedy = f"set width, such as {L * longest / 200:.2g}" if width is None else f"raise width, now {width:g}"
         raise ValueError(
-            f"walks of {L} steps have more than {_MOST_LEVELS} distinct effective lengths for alpha > 1: {remedy}"
+            f"walks of {L} steps have more than {_MOST_LEVELS} distinct effective lengths, which alpha > 1, or a "
+            f"trained one, counts: {remedy}"
         )

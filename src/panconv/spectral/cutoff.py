@@ -220,7 +220,10 @@ def _checked(M: Any) -> PowerLaw:
             f"adj is directed, where λ₁ does not bound the paths of method {M.method}: add the reverse edges, or use "
             "method 3, 4 or 8"
         )
-    return copy.deepcopy(M.weights).requires_grad_(False)
+    law = copy.deepcopy(M.weights).requires_grad_(False)
+    if law.alpha < 1:  # where training may take it: the terms then fall ever more slowly, and no series bounds them
+        raise ValueError(f"alpha must be at least 1 for a bound, got {law.alpha:g}: take a law whose alpha is fixed")
+    return law
 
 
 def _by_rows(M: MET) -> bool:

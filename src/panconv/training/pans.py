@@ -182,7 +182,7 @@ def _share(value: float | None) -> float:
 def _temperatures(model: PAN, s: int) -> list[float | None]:
     """Trial s's trained T by layer, unrounded; null in a layer that has none, empty if none has."""
     kinds = (conv.weights for conv in model.layers())
-    laws = [each if isinstance(each, PowerLaw) and each.trained else None for each in kinds]
+    laws = [each if isinstance(each, PowerLaw) and each.trained in (True, "both") else None for each in kinds]
     T = [None if law is None else number_or_null(law.log_temperature[s].double().exp().item()) for law in laws]
     return T if any(laws) else []
 

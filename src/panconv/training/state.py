@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import torch
@@ -10,8 +11,10 @@ from torch import Tensor, nn
 from panconv.base.checks import FLOATS, checked_count, checked_length, shown
 from panconv.nn.between import surroundings
 from panconv.nn.layout import from_input, widths
+from panconv.weights import layer_specs, trains_alpha
 
 _PATH_WEIGHTS = ("k", "energies", "log_temperature")
+_EXPONENT = ".weights.log_alpha"
 _MOST_LENGTHS = 2**24  # of all layers and trials together, where no tensor has an entry per length
 
 
@@ -39,7 +42,7 @@ def _check_layers(config: dict[str, Any], state: dict[str, Tensor]) -> None:
     if not isinstance(config["bias"], bool):
         raise ValueError(f"bias must be true or false, got {config['bias']!r}")
     layers, expected = config["num_layers"], 3 if config["bias"] else 2
-    found = sum(name.startswith("convs.") for name in state)
+    found = sum(name.startswith("convs.") and not name.endswith(_EXPONENT) for name in state)
     if found != expected * layers:
         raise ValueError(f"num_layers = {layers} makes {expected * layers} tensors, it has {found}")
     matrices = checked_length(config["L"]) + 1 if config["concat"] else 1
@@ -50,6 +53,17 @@ def _check_layers(config: dict[str, Any], state: dict[str, Tensor]) -> None:
         kind = next((kind for kind in _PATH_WEIGHTS if f"convs.{i}.weights.{kind}" in state), "k")
         lengths = () if kind == "log_temperature" else (checked_length(config["L"]) + 1,)
         _check_shape(f"convs.{i}.weights.{kind}", (*lead, *lengths), state)
+    _check_exponents(config, lead, state)
+
+
+def _check_exponents(config: dict[str, Any], lead: tuple[int, ...], state: dict[str, Tensor]) -> None:
+    """Those of power laws: there is a tensor where they are trained, and nowhere else."""
+    specs = layer_specs(config["weights"], config["num_layers"])
+    trained = [i for i, spec in enumerate(specs) if isinstance(spec, dict) and trains_alpha(spec.get("trained"))]
+    asked = dict.fromkeys(f"convs.{i}{_EXPONENT}" for i in trained)
+    for name in asked:
+        _check_shape(name, lead, state)
+    _check_no_others((name for name in state if name.endswith(_EXPONENT)), asked)
 
 
 def _check_surroundings(config: dict[str, Any], state: dict[str, Tensor]) -> None:
@@ -60,7 +74,11 @@ def _check_surroundings(config: dict[str, Any], state: dict[str, Tensor]) -> Non
     expected = nn.ModuleDict(modules).state_dict()
     for name, tensor in expected.items():
         _check_shape(name, tuple(tensor.shape), state)
-    others = [name for name in state if name not in expected and not name.startswith("convs.")]
+    _check_no_others((name for name in state if not name.startswith("convs.")), expected)
+
+
+def _check_no_others(found: Iterable[str], asked: Collection[str]) -> None:
+    others = [name for name in found if name not in asked]
     if others:
         raise ValueError(f"it has a tensor {shown(others[0])}, which its settings do not ask for")
 

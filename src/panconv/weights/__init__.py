@@ -13,3 +13,4 @@ from panconv.weights.path_weights import MOST as MOST
 from panconv.weights.path_weights import Exponential as Exponential
 from panconv.weights.path_weights import PathWeights as PathWeights
 from panconv.weights.power_law import PowerLaw as PowerLaw
+from panconv.weights.power_law import trains_alpha as trains_alpha

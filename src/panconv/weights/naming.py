@@ -74,7 +74,7 @@ def trial_spec(spec: object, rows: int | list[int]) -> object:
         return {"kind": "layers", "of": [trial_spec(each, rows) for each in spec["of"]]}
     if isinstance(spec, dict):
         power_law = spec.get("kind") == "power-law"
-        dims = {"temperature": 0} if power_law else {"k": 1, "energies": 1}
+        dims = {"temperature": 0, "alpha": 0} if power_law else {"k": 1, "energies": 1}
         return {key: columns(value, dims[key]) if key in dims else value for key, value in spec.items()}
     return columns(spec, 1) if isinstance(spec, list) else spec
 
@@ -90,10 +90,8 @@ def _from_dict(spec: dict[str, Any], L: int, trials: int | None) -> PathWeights:
 
 def _of_kind(kind: object, spec: dict[str, Any], L: int, trials: int | None) -> PathWeights:
     if kind == "power-law":
-        return PowerLaw(
-            L,
-            **{**spec, "temperature": _for_trials(as_numbers(spec.get("temperature", 1.0), "temperature"), 0, trials)},
-        )
+        T = _for_trials(as_numbers(spec.get("temperature", 1.0), "temperature"), 0, trials)
+        return PowerLaw.again(L, {**spec, "temperature": T})
     if kind == "boltzmann":
         return Boltzmann(_for_trials(as_numbers(spec["energies"], "energies"), 1, trials), spec.get("temperature", 1.0))
     if kind in ("free", "fixed"):
