@@ -62,9 +62,13 @@ def _arguments() -> argparse.Namespace:
 
 
 def _until(end: float) -> Callable[[Step], None]:
-    def check(_: Step) -> None:
+    def check(step: Step) -> None:
         if time.monotonic() > end:
             raise TimeUp
+        if not step.done:  # a batch begins
+            one = step.tasks[0]
+            named = f"{one.dataset}, {one.model}, {len(step.tasks)} trials, batch {step.batch + 1} of {step.batches}"
+            print(f"  {end - time.monotonic():.0f} s left: {named}", flush=True)
 
     return check
 

@@ -25,9 +25,6 @@ def test_every_row_can_be_trained_and_names_a_row_to_compare_with(name, monkeypa
     untrained.use(monkeypatch)
     study, results = STUDIES[name], Results(tmp_path)
     graph = study.graphs[0]
-    if name == "heterophilous":
-        monkeypatch.setattr("panconv.training.search._checked_split", lambda *_: "given")
-        monkeypatch.setattr("panconv.training.search.loaded", lambda *_: None)
     study.train([graph], results, trials=2, quick=name in ("alike", "heterophilous"))
     records = results.read()
     rows = study.rows_of(graph, records, name in ("alike", "heterophilous"))

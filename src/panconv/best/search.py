@@ -81,6 +81,7 @@ class Search:
             finalists=self.finalists,
             reruns=self.reruns,
             fresh=0,
+            split="given" if self.graph in METRIC_OF else "public",  # said, so that a look-up needs no graph
             results=results,
             device=device,
             command=command,

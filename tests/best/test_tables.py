@@ -1,0 +1,49 @@
+import best_tables  # tools/best_tables.py
+import pytest
+import train_best  # tools/train_best.py
+import untrained
+from zoo_tables import filled
+
+from panconv.records.record import Results
+
+
+def test_the_page_is_what_the_records_say():
+    page = best_tables.PAGE.read_text()
+    assert filled(page, best_tables.tables()) == page
+    for name in best_tables.tables():
+        assert f"<!-- {name}: begin -->" in page, name
+
+
+def test_a_table_of_a_study(monkeypatch, tmp_path):
+    untrained.use(monkeypatch)
+    study = best_tables.STUDIES["best"]
+    study.train(["cora"], Results(tmp_path), trials=2)
+    evidence = best_tables.Evidence(Results(tmp_path).read(), tmp_path)
+    rows = best_tables._study("best", evidence).splitlines()
+    assert rows[0].startswith("|  | Cora (2 trials) | change | s | change over |")
+    assert len(rows) == 2 + len(study.rows_of("cora", []))
+    assert [row.rsplit("|", 2)[1].strip() for row in rows if row.startswith("| preset at T = ∞")] == ["preset"]
+    assert best_tables._study("heterophilous", evidence) == ""
+
+
+def test_steps_go_on_and_stop_when_the_time_is_up(monkeypatch, tmp_path, capsys):
+    batches = untrained.use(monkeypatch)
+    monkeypatch.setattr(train_best, "RECORDS", tmp_path / "none")
+    run = ["train_best.py", "best:cora", "elsewhere:cora", "--out", str(tmp_path), "--trials", "2"]
+    monkeypatch.setattr("sys.argv", [*run, "--seconds", "0"])
+    train_best.main()
+    assert "time is up in best:cora; left: best:cora elsewhere:cora" in capsys.readouterr().out
+    assert not batches
+    monkeypatch.setattr("sys.argv", run)
+    train_best.main()
+    assert sorted(path.name for path in tmp_path.glob("*.jsonl")) == ["best-cora.jsonl", "elsewhere-cora.jsonl"]
+    trained = sum(map(len, batches))
+    assert len(Results(tmp_path).read()) == trained
+    monkeypatch.setattr("sys.argv", [*run[:-1], "3"])
+    train_best.main()
+    assert sum(map(len, batches)) == trained * 3 // 2
+    assert (tmp_path / "best-cora-2.jsonl").exists()
+    monkeypatch.setattr("sys.argv", ["train_best.py", "best:nowhere", "--out", str(tmp_path)])
+    with pytest.raises(SystemExit):
+        train_best.main()
+    assert "'best:nowhere' is no step" in capsys.readouterr().err
