@@ -1,4 +1,5 @@
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from panconv.training.runner import batched
 from panconv.training.runner import run as run_with
 
 HEADS = [{**METHODS["res_gat"].settings, "heads": heads} for heads in (1, 16, 64)]
+SHORT = {**METHODS["dcnn"].settings, "epochs": 4}  # of a method that takes one split at a time
 TASK = Task("cora", "gcn", None, "public", {**METHODS["gcn"].settings, "epochs": 4}, 0, True)
 
 
@@ -92,7 +94,7 @@ def test_what_has_a_record_is_not_trained_again(tmp_path):
 def test_batches_are_alike_but_for_the_seed(monkeypatch):
     mixed = tasks(0, 1) + tasks(0, settings={"lr": 1}) + tasks(2)
     assert [[t.seed for t in batch] for batch in batched(mixed, runner.Baselines())] == [[0, 1, 2], [0]]
-    each = 16 * load("cora").x.numel() + 32 * 2708 * 16 * 2  # features, and two layers of 16 channels
+    each = 9 * load("cora").x.numel() + 48 * 2708 * 16  # features, and a hidden layer of 16 channels
     monkeypatch.setattr(runner, "_BATCH_BYTES", 2 * each)
     assert [[t.seed for t in batch] for batch in batched(mixed, runner.Baselines())] == [[0, 1], [2], [0]]
 
@@ -101,7 +103,37 @@ def test_attention_is_trained_in_smaller_batches(monkeypatch):
     """A trial holds a number for each edge, head and layer."""
     monkeypatch.setattr(runner, "_BATCH_BYTES", 2**30)
     sizes = [runner.Baselines().at_once(replace(TASK, model="res_gat", settings=how), "cpu") for how in HEADS]
-    assert sizes[0] > 1.3 * sizes[1] > 1.3 * sizes[2]
+    assert sizes[0] > sizes[1] > sizes[2]
+
+
+# MiB that one trial more took on a CPU, at most by any of several measurements.
+MEASURED = [
+    ("gcn", "cora", {}, 37),
+    ("gcn", "pubmed", {"hidden": 64}, 126),
+    ("gprgnn", "pubmed", {}, 90),
+    ("gcnii", "cora", {}, 478),
+    ("res_gcn", "minesweeper", {"norm": "batch", "hidden": 128}, 200),
+    ("res_sage", "minesweeper", {"layers": 6}, 178),
+    ("res_gat", "minesweeper", {"heads": 8}, 361),
+    ("res_gat", "minesweeper", {"heads": 4, "layers": 8}, 615),
+    ("res_gat", "minesweeper", {"heads": 4, "hidden": 128}, 616),
+    ("res_gat", "tolokers", {"heads": 4, "layers": 2}, 245),
+]
+SIZES = {  # nodes, features, edges
+    **{"cora": (2708, 1433, 10556), "pubmed": (19717, 500, 88648)},
+    **{"minesweeper": (10000, 7, 78804), "tolokers": (11758, 10, 1038000)},
+}
+
+
+@pytest.mark.parametrize(("model", "dataset", "changes", "measured"), MEASURED)
+def test_what_a_trial_holds_is_about_what_was_measured(monkeypatch, model, dataset, changes, measured):
+    N, F, E = SIZES[dataset]
+    graph = SimpleNamespace(x=torch.empty(N, F, device="meta"), num_nodes=N, num_edges=E)
+    monkeypatch.setattr(runner, "_loaded", lambda name: graph)
+    monkeypatch.setattr(runner, "_BATCH_BYTES", 2**44)
+    task = replace(TASK, dataset=dataset, model=model, settings={**METHODS[model].on(dataset), **changes})
+    estimate = 2**24 / runner.Baselines().at_once(task, "cpu")  # MiB
+    assert 0.85 < estimate / measured < 1.6
 
 
 def test_trials_that_differ_in_what_fit_takes_by_trial_run_side_by_side():
@@ -149,8 +181,13 @@ def test_scores_are_measured_by_the_metric_that_the_settings_name(tmp_path, monk
 
 
 def test_what_has_no_scores_knows_no_other_metric():
-    with pytest.raises(ValueError, match="'metric' is no setting of this method"):
-        run(tasks(0, model="lp", settings={**METHODS["lp"].settings, "metric": "auc"}))
+    how = METHODS["lp"].settings
+    with pytest.raises(ValueError, match="lp gives classes and no scores, so it has no AUC: use accuracy"):
+        run(tasks(0, model="lp", settings={**how, "metric": "auc"}))
+    with pytest.raises(ValueError, match=r"'epochs' is no setting of this method: it has normalize, steps, alpha$"):
+        run(tasks(0, model="lp", settings={**how, "epochs": 5, "halving": [1]}))
+    (said,), (unsaid,) = (run(tasks(0, model="lp", settings=each)) for each in ({**how, "metric": "accuracy"}, how))
+    assert said.val_accuracy == unsaid.val_accuracy
     with pytest.raises(ValueError, match="metric must be one of 'accuracy', 'auc', got 'speed'"):
         run(tasks(0, settings={**TASK.settings, "metric": "speed"}))
 
@@ -161,6 +198,26 @@ def test_a_real_training_is_the_same_alone_and_among_others():
     (alone,) = run(tasks(1))
     assert alone.val_accuracy == pytest.approx(together[1].val_accuracy, abs=2e-3)
     assert [step.done for step in told] == [0, 0.25, 0.5, 0.75, 1]
+
+
+def test_records_have_the_best_epoch_and_its_loss_where_fit_trains():
+    together = run(tasks(0, 1))
+    for record in (*together, *run(tasks(0, split="random", model="dcnn", settings=SHORT))):
+        assert record.best_epoch in range(1, 5)
+        assert 0 < record.val_loss < 3
+    assert run(tasks(1))[0].val_loss == pytest.approx(together[1].val_loss, abs=2e-5)
+    (other,) = run(tasks(0, model="lp", settings=METHODS["lp"].settings))
+    assert (other.best_epoch, other.val_loss) == (None, None)
+
+
+def test_a_training_without_a_finite_loss_is_worth_nothing():
+    """As in PAN's records; that of the other trial beside it is as ever."""
+    settings = [{**TASK.settings, "lr": lr} for lr in (1e38, 0.01)]
+    with pytest.warns(UserWarning, match="never had a finite validation loss"):
+        lost, sound = run([replace(TASK, tested=False, settings=how) for how in settings])
+    assert (lost.val_accuracy, lost.best_epoch, lost.val_loss) == (0, 0, None)
+    assert sound.val_accuracy > 0.1
+    assert sound.best_epoch > 0
 
 
 def test_settings_that_are_halved_are_told_apart(monkeypatch):

@@ -7,8 +7,9 @@ Every method of the zoo, a stack or not, is a function of this form:
 `data` has x (N, F) dense with rows of sum 1, edge_index, maybe edge_weight (an operator to use in place of A), y, where
 the labels of the test nodes are −1, train_mask and val_mask. `how` holds the settings of the registry; with
 ``how["normalize"]`` False the edge weights are the operator as they stand. Of a method that `fit` trains, lr,
-weight_decay, decay_others and the dropouts may be lists of S numbers, one for each trial. Trial s depends on seeds[s], and
-on its own numbers, alone. `tell` is called with the share that is done, 0 … 1.
+weight_decay, decay_others and the dropouts may be lists of S numbers, one for each trial. Trial s depends on seeds[s],
+and on its own numbers, alone. `tell` is called with the share that is done, 0 … 1. Beside the settings `how` may hold
+`cut`, as `fit` takes it, and `report`, which is called with what `fit` gives.
 """
 
 from __future__ import annotations
@@ -134,7 +135,10 @@ def _fit(make: Make, data: Data, how: How, seeds: Seeds, device: str, tell: Tell
     model = Stacked(lambda: make(inputs, classes), inputs, classes, trials=len(seeds), decay=how["decay"])
     options = {name: how[name] for name in _OPTIONS if name in how}
     options["callback"] = lambda progress: tell(progress.epoch / progress.epochs)
-    return fit(model, shown, seeds=seeds, device=device, **options)
+    result = fit(model, shown, seeds=seeds, device=device, **options)
+    if "report" in how:
+        how["report"](result)
+    return result
 
 
 def edges(adj: Adjacency) -> tuple[Tensor, Tensor | None]:
