@@ -238,3 +238,18 @@ def test_what_only_chooses_and_fails_is_recorded_as_failed(tmp_path):
     assert len(Results(tmp_path).read()) == 2
     with pytest.raises(ValueError, match="no trial ever had a finite validation loss"):
         runner.run([replace(task, tested=True) for task in tasks], trainer=Pans(small()))
+
+
+@pytest.mark.parametrize("trained", [False, True])
+def test_a_law_of_effective_lengths_trains_one_seed_at_a_time(trained):
+    law = {"kind": "power-law", "alpha": 1.0, "temperature": 2.0, "trained": trained}
+    how = {**SETTINGS, "hidden": 4, "epochs": 3}
+    tasks = [pan_task("mine", 2, law, 2, how, seed) for seed in (0, 1)]
+    tasks = [replace(task, operator={**task.operator, "paths": "effective"}) for task in tasks]
+    trainer = Pans(small())
+    assert [len(batch) for batch in batched(tasks, trainer)] == [1, 1]
+    records = runner.run(tasks, trainer=trainer)
+    assert [record.path_weights for record in records] == [[], []]
+    assert [len(record.temperatures) for record in records] == [2 * trained] * 2
+    alone = [Recipe.of(task).fit(small(), [task.seed]) for task in tasks]
+    assert [record.val_loss for record in records] == pytest.approx([each.val_loss[0] for each in alone], abs=1e-4)

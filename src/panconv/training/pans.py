@@ -61,6 +61,8 @@ class Pans:
 
     def at_once(self, task: Task, device: str) -> int:
         recipe = Recipe.of(task)
+        if recipe.alone:
+            return 1
         data = loaded(task.dataset, recipe.setting("rows")) if self.data is None else self.data
         return batch_size(data, recipe, device)
 
@@ -146,7 +148,7 @@ def train_batch(
     told = None if tell is None else lambda progress: tell(progress.epoch / progress.epochs, progress)
     result = recipe.fit(shown, seeds, device, told, classes=classes, **cutting(tasks))
     learned: list[Tensor] = []
-    if one.tested:
+    if one.tested and not recipe.alone:  # a law of effective lengths has no k(n)
         adj = Adjacency.of(data.edge_index, num_nodes=data.num_nodes)
         with torch.no_grad():  # k(n; i) of eq. 2, the mean over the nodes, (L+1, S) per layer
             learned = [conv.met(adj).path_weights.mean(1) for conv in result.model.cpu().layers()]
@@ -183,7 +185,7 @@ def _temperatures(model: PAN, s: int) -> list[float | None]:
     """Trial s's trained T by layer, unrounded; null in a layer that has none, empty if none has."""
     kinds = (conv.weights for conv in model.layers())
     laws = [each if isinstance(each, PowerLaw) and each.trained in (True, "both") else None for each in kinds]
-    T = [None if law is None else number_or_null(law.log_temperature[s].double().exp().item()) for law in laws]
+    T = [None if law is None else number_or_null(law.log_temperature.reshape(-1)[s].double().exp().item()) for law in laws]
     return T if any(laws) else []
 
 
