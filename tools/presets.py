@@ -1,8 +1,8 @@
 """Writes src/panconv/training/presets.json from the records of the searches in docs/results/best.
 
-    python tools/presets.py [FOLDER]
+    python tools/presets.py [FOLDER ...]
 
-FOLDER may be another folder of such records. A preset whose search is not complete there is left out, and named.
+Each FOLDER holds more of such records. A preset whose search is not complete there is left out, and named.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ def text(presets: dict[str, dict[str, Any]]) -> str:
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
-def main(folder: Path = RECORDS) -> None:
-    presets = content(Results(folder).read())
+def main(folders: Sequence[Path] = ()) -> None:
+    presets = content([record for folder in (RECORDS, *folders) for record in Results(folder).read()])
     for name in (name for name in CHOICES if name not in presets):
-        print(f"{name}: its search is not complete in {folder}")
+        print(f"{name}: its search is not complete")
     with replacing(FILE) as path:
         path.write_text(text(presets), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main(*map(Path, sys.argv[1:2]))
+    main([*map(Path, sys.argv[1:])])

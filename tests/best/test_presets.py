@@ -57,7 +57,8 @@ def test_the_tool_names_what_is_not_complete(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(tool, "CHOICES", few)
     monkeypatch.setattr(tool, "FILE", tmp_path / "presets.json")
     few["cora-warm"].run(Results(tmp_path / "records"))
-    tool.main(tmp_path / "records")
+    monkeypatch.setattr(tool, "RECORDS", tmp_path / "none")
+    tool.main([tmp_path / "records"])
     assert "citeseer-warm: its search is not complete" in capsys.readouterr().out
     found = tool.content(Results(tmp_path / "records").read())
     assert list(found) == ["cora-warm"]

@@ -142,3 +142,18 @@ def test_what_is_wrong_is_refused_in_a_line(tiny, tmp_path, words, message):
     assert message in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("line", "budget", "settings"), [([], 600.0, None), (["--settings=5"], None, 5), (["--budget=90s"], 90.0, None)]
+)
+def test_on_a_cpu_a_search_has_ten_minutes_where_nothing_is_said(monkeypatch, tmp_path, line, budget, settings):
+    asked = {}
+
+    def search(*_, **options):
+        asked.update(options)
+        raise ValueError("enough")
+
+    monkeypatch.setattr(import_module("panconv.training.search"), "search", search)
+    assert call("search", "cora", *line, cwd=tmp_path).code == 2
+    assert (asked["budget"], asked["settings"]) == (budget, settings)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from panconv.training.search import Found, Searcher
     from panconv.training.spaces import Space
 
+_ON_A_CPU = "10m"  # where nothing is said: some settings are made for a GPU, and would take hours
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 
 
@@ -39,13 +40,12 @@ def search(
         str | None,
         typer.Option(
             metavar="TIME",
-            help="Train for about so long, such as 90s, 10m or 1h: half of it to try settings, at least one; the rest "
-            "for fewer finalists, reruns and trials, where there is not time for all.",
+            help="About so long, half of it for trying settings: 90s, 10m, 1h. On a CPU 10m, unless --settings is given.",
         ),
     ] = None,
     tried: Annotated[
         int | None,
-        typer.Option("--settings", metavar="N", help="How many settings to draw: 32, or what a budget allows."),
+        typer.Option("--settings", metavar="N", help="How many settings to draw: on a GPU 32, or what a budget allows."),
     ] = None,
     seeds: Annotated[int, typer.Option(help="Trainings of each setting that is tried.")] = 2,
     finalists: Annotated[int, typer.Option(help="How many of the best are trained again.")] = 10,
@@ -75,6 +75,8 @@ def search(
         checks.count(count, option)
     if tried is not None:
         checks.count(tried, "--settings", most=10_000)
+    if budget is None and tried is None and device == "cpu":
+        budget = _ON_A_CPU
     seconds = None if budget is None else _seconds(budget)
     if epochs is not None:
         checks.count(epochs, "--epochs")

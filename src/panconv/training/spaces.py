@@ -216,7 +216,10 @@ _PLAIN = {
     "act_first": False,
     "epochs": 1500,
 }
-_NORMED = {"lr": Range(0.03, 0.3, log=True), "norm": "batch", "act_first": True, "hidden": 32}
+_NORMED = {
+    **{"lr": Range(0.03, 0.3, log=True), "norm": "batch", "act_first": True, "hidden": 32},
+    **{"propagate": True, "norm_input": "batch", "epochs": 500},
+}
 SPACES: dict[str, Space] = {
     # one layer, whole nodes dropped before the operator, several draws held together
     "random-propagation": Space(
@@ -233,10 +236,7 @@ SPACES: dict[str, Space] = {
             **{"weight_decay": Range(2e-4, 2e-3, log=True), "decay_others": Choice((0.0, 5e-4))},
         },
         tuple(PUBLISHED.values()),
-        either=(
-            *(_PLAIN, _PLAIN, {**_NORMED, "propagate": True, "norm_input": "batch"}),
-            *(_PLAIN, _PLAIN, {**_NORMED, "propagate": False, "norm_input": None}),
-        ),
+        either=(_PLAIN, _NORMED, _PLAIN),
         group=16,
         ahead=16,
     ),
