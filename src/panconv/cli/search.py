@@ -40,12 +40,13 @@ def search(
         str | None,
         typer.Option(
             metavar="TIME",
-            help="About so long, half of it for trying settings: 90s, 10m, 1h. On a CPU 10m, unless --settings is given.",
+            help="About so long, half of it for trying settings: 90s, 10m, 1h. On a CPU 10m, unless there is a "
+            "--settings.",
         ),
     ] = None,
     tried: Annotated[
         int | None,
-        typer.Option("--settings", metavar="N", help="How many settings to draw: on a GPU 32, or what a budget allows."),
+        typer.Option("--settings", metavar="N", help="How many settings to draw; on a GPU 32, or as a budget allows."),
     ] = None,
     seeds: Annotated[int, typer.Option(help="Trainings of each setting that is tried.")] = 2,
     finalists: Annotated[int, typer.Option(help="How many of the best are trained again.")] = 10,

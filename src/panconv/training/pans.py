@@ -185,8 +185,8 @@ def _temperatures(model: PAN, s: int) -> list[float | None]:
     """Trial s's trained T by layer, unrounded; null in a layer that has none, empty if none has."""
     kinds = (conv.weights for conv in model.layers())
     laws = [each if isinstance(each, PowerLaw) and each.trained in (True, "both") else None for each in kinds]
-    T = [None if law is None else number_or_null(law.log_temperature.reshape(-1)[s].double().exp().item()) for law in laws]
-    return T if any(laws) else []
+    logs = [None if law is None else law.log_temperature.reshape(-1)[s] for law in laws]
+    return [None if each is None else number_or_null(each.double().exp().item()) for each in logs] if any(laws) else []
 
 
 def _curve(values: Tensor, s: int, result: FitResult[PAN]) -> list[Any]:
