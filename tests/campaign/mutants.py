@@ -125,7 +125,7 @@ MUTANTS = [
     Mutant(
         "temperature squared",
         "weights/power_law.py",
-        "energy, beta = lengths.double() ** self.alpha, self._beta()",
+        "energy, beta = self._energy(lengths), self._beta()",
         "energy, beta = lengths.double(), self._beta()",
     ),
     Mutant(
