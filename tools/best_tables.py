@@ -9,7 +9,8 @@ from collections.abc import Sequence
 
 from zoo_tables import DOCS, filled, table
 
-from panconv.best.depth import DEPTHS, LEFT, looks
+from panconv.best.contests import standing
+from panconv.best.depth import looks_table
 from panconv.best.studies import STUDIES
 from panconv.best.study import Line, lines
 from panconv.paper.claims.claim import Evidence
@@ -42,7 +43,9 @@ def _study(name: str, evidence: Evidence) -> str:
     found = {graph: those for graph, those in found.items() if those}
     if not found:
         return ""
-    head = [cell for graph, those in found.items() for cell in (_head(graph, those), "change", "s")]
+    head = [
+        cell for graph, those in found.items() for cell in (_head(graph, those), "change", f"s ({those[0].device})")
+    ]
     names = dict.fromkeys(line.name for those in found.values() for line in those)
     rows = []
     for each in names:
@@ -51,7 +54,9 @@ def _study(name: str, evidence: Evidence) -> str:
             line = next((line for line in those if line.name == each), None)
             row += ["–", "", ""] if line is None else [line.figure, line.difference, f"{line.seconds:.2g}"]
         rows.append([*row, _over(found.values(), each)])
-    return table(["", *head, "change over"], rows)
+    words = [standing(those) for graph, those in found.items() if study.searches(graph)]
+    said = [f"- {_title(graph)}: {word}" for graph, word in zip(found, words, strict=False) if word]
+    return "\n".join([table(["", *head, "change over"], rows), *([""] if said else []), *said])
 
 
 def _over(found: Sequence[list[Line]], name: str) -> str:
@@ -62,20 +67,18 @@ def _over(found: Sequence[list[Line]], name: str) -> str:
 def _head(graph: str, those: Sequence[Line]) -> str:
     counts = sorted({line.trials for line in those})
     trials = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]}–{counts[-1]}"
-    return f"{_TITLES.get(graph, graph.capitalize())} ({trials} trials)"
+    return f"{_title(graph)} ({trials} trials)"
+
+
+def _title(graph: str) -> str:
+    return _TITLES.get(graph, graph.capitalize())
 
 
 def _looks() -> str:
     """The models of 64 layers."""
-    layers = (1, *DEPTHS)
-    rows = []
-    for graph in STUDIES["depth"].graphs:
-        for each in looks(RECORDS, graph):
-            few = "–" if each.few is None else f"{each.few[0]:.1f} ± {each.few[1]:.1f}"
-            whole = f"{each.all_layers[0]:.1f} ± {each.all_layers[1]:.1f}"
-            energies = (f"{each.energy[n]:.2g}" for n in layers)
-            rows.append([f"{graph.capitalize()}, {each.model}", *energies, whole, few])
-    head = ["energy behind layer", *map(str, layers), "test (%), all layers", f"the first {LEFT}"]
+    found = {graph: looks_table(RECORDS, graph) for graph in STUDIES["depth"].graphs}
+    head = next(iter(found.values()))[0]
+    rows = [[f"{graph.capitalize()}, {name}", *row] for graph, (_, those) in found.items() for name, *row in those]
     return table(head, rows) if rows else ""
 
 

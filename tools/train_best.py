@@ -1,27 +1,29 @@
 """Trains what docs/best.md is made of, within a time, on a machine that need not have the command line's libraries.
 
     python tools/train_best.py STEP [STEP …] --out FOLDER [--device cuda] [--trials 100] [--seconds 540]
+    python tools/train_best.py --keep --out FOLDER
 
 A step is `presets:NAME` or `STUDY:GRAPH`, such as presets:cora, best:cora, alike:pubmed. It trains what has no record
-yet in FOLDER or in docs/results/best, and leaves the new records in a file of FOLDER that is named after it. When the
-time is up, what has been trained is written, and the steps that are left are named.
+yet in FOLDER or in docs/results/best, and adds the records to FOLDER as they come. When the time is up, the steps that
+are left are named. Graphs whose neighbours differ are read from the folder that PANCONV_HETEROPHILOUS names.
+With --keep the records of FOLDER are added to docs/results/best, a file per graph, without curves.
 """
 
 from __future__ import annotations
 
 import argparse
 import shutil
-import tempfile
 import time
 from collections.abc import Callable
-from itertools import count
 from pathlib import Path
 
 from pack_records import pack
 
+from panconv import load
+from panconv.best.across import Across
 from panconv.best.presets import CHOICES
 from panconv.best.studies import STUDIES
-from panconv.records.record import Results
+from panconv.records.record import Record, Results
 from panconv.training.runner import Step
 
 RECORDS = Path(__file__).parents[1] / "docs/results/best"
@@ -31,24 +33,35 @@ class TimeUp(Exception):
     """The time that was given is over."""
 
 
+class Both(Results):
+    """A folder to add to, read together with what is kept."""
+
+    def read(self) -> list[Record]:
+        found = {record.key(): record for folder in (self, Results(RECORDS)) for record in Results.read(folder)}
+        return list(found.values())
+
+
 def main() -> None:
     asked = _arguments()
+    if asked.keep:
+        keep(asked.out)
+        return
     end = time.monotonic() + asked.seconds
-    steps = list(asked.steps)
-    while steps:
+    for place, step in enumerate(asked.steps):
         began = time.monotonic()
         try:
-            _train(steps[0], asked, _until(end))
+            _train(step, asked, _until(end))
         except TimeUp:
-            print(f"time is up in {steps[0]}; left: {' '.join(steps)}", flush=True)
+            print(f"time is up in {step}; left: {' '.join(asked.steps[place:])}", flush=True)
             return
-        print(f"{steps.pop(0)}: {time.monotonic() - began:.0f} s", flush=True)
+        print(f"{step}: {time.monotonic() - began:.0f} s", flush=True)
 
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("steps", nargs="+", metavar="STEP")
+    parser.add_argument("steps", nargs="*", metavar="STEP")
     parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--keep", action="store_true")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--trials", type=int)
     parser.add_argument("--seconds", type=float, default=float("inf"))
@@ -58,7 +71,16 @@ def _arguments() -> argparse.Namespace:
         known = CHOICES if kind == "presets" else STUDIES[kind].graphs if kind in STUDIES else ()
         if name not in known:
             parser.error(f"{step!r} is no step: write presets:NAME with one of {', '.join(CHOICES)}, or STUDY:GRAPH")
+        for graph in _graphs(kind, name):
+            load(graph, sparse=True)  # a graph that is not here is named before anything is trained
     return asked
+
+
+def _graphs(kind: str, name: str) -> list[str]:
+    if kind != "presets":
+        return [name]
+    choice = CHOICES[name]
+    return [each.graph for each in (choice.searches if isinstance(choice, Across) else (choice,))]
 
 
 def _until(end: float) -> Callable[[Step], None]:
@@ -74,31 +96,25 @@ def _until(end: float) -> Callable[[Step], None]:
 
 
 def _train(step: str, asked: argparse.Namespace, callback: Callable[[Step], None]) -> None:
-    """One step, in a folder of its own that begins with all records that are known."""
     kind, _, name = step.partition(":")
-    with tempfile.TemporaryDirectory() as folder:
-        work = Results(folder)
-        for place in (RECORDS, asked.out):
-            for path in place.glob("*.jsonl") if place.is_dir() else ():
-                shutil.copy(path, Path(folder) / f"{place.name}-{path.name}")
-        known = {record.key() for record in work.read()}
-        how = {"device": asked.device, "command": f"panconv reproduce {kind}", "callback": callback}
-        try:
-            if kind == "presets":
-                CHOICES[name].run(work, **how)
-            else:
-                STUDIES[kind].train([name], work, trials=asked.trials or STUDIES[kind].trials, **how)
-        finally:
-            if new := [record for record in work.read() if record.key() not in known]:
-                pack(new, _free(asked.out / f"{kind}-{name}.jsonl"))
-            for path in Path(folder).glob("*.json"):  # what was seen beside the records
-                shutil.copy(path, asked.out)
+    command = f"tools/train_best.py {step}" if kind == "presets" else f"panconv reproduce {kind} --datasets {name}"
+    how = {"device": asked.device, "command": command, "callback": callback}
+    if kind == "presets":
+        CHOICES[name].run(Both(asked.out), **how)
+    else:
+        STUDIES[kind].train([name], Both(asked.out), trials=asked.trials or STUDIES[kind].trials, **how)
 
 
-def _free(file: Path) -> Path:
-    """A name that is not taken."""
-    names = (file.with_stem(f"{file.stem}-{n}") if n > 1 else file for n in count(1))
-    return next(path for path in names if not path.exists())
+def keep(folder: Path) -> None:
+    """Adds the records of a folder to those that are kept, and what was seen beside them."""
+    files: dict[str, dict[str, Record]] = {}
+    for record in [*Results(RECORDS).read(), *Results(folder).read()]:
+        name = f"{record.dataset}-{'tables' if record.tested else 'searches'}.jsonl"
+        files.setdefault(name, {}).setdefault(record.key(), record)
+    for name, records in files.items():
+        pack(list(records.values()), RECORDS / name)
+    for path in folder.glob("*.json"):
+        shutil.copy(path, RECORDS)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from panconv.best.across import Across, shared
 from panconv.best.search import Missing, Search
 from panconv.records.record import Results
 from panconv.training.search import AGAIN
+from panconv.training.spaces import SPACES, Space
 
 SEARCHES = tuple(
     Search(graph, space="warm", settings=4, seeds=1, finalists=1, reruns=2) for graph in ("cora", "citeseer")
@@ -63,3 +64,14 @@ def test_what_fails_on_one_graph_is_no_choice(monkeypatch, tmp_path):
     assert ranking[0].operator != best.operator
     assert [point.val_accuracy for point in ranking if point.operator == best.operator] == [0.0]
     assert "halving" not in ranking[0].settings
+
+
+def test_what_was_published_for_a_graph_is_no_choice_where_it_is_left_out(monkeypatch, tmp_path):
+    untrained.use(monkeypatch)
+    point = SPACES["random-propagation"].points[0]  # Cora's
+    monkeypatch.setitem(SPACES, "points", Space(point, (point, {**point, "lr": 0.5})))
+    one = Search("citeseer", space="points", settings=2, seeds=1, finalists=1, reruns=1)
+    for left_out, count in (("", 2), ("cora", 1), ("pubmed", 2)):
+        points = Across((one,), left_out=left_out).run(Results(tmp_path))
+        assert len(points) == count
+        assert ([each.settings["lr"] for each in points] == [0.5]) == (left_out == "cora")

@@ -1,5 +1,3 @@
-import json
-
 import pytest
 import torch
 import untrained
@@ -7,10 +5,10 @@ from two_communities import small
 
 from panconv import Adjacency
 from panconv.best import depth
-from panconv.records.record import PAN, Results, Task
+from panconv.records.record import Results
 from panconv.spectral import dirichlet_energy
 from panconv.training import pans
-from panconv.training.runner import run
+from panconv.training.search import FRESH
 
 
 @pytest.fixture
@@ -22,59 +20,44 @@ def graph(monkeypatch):
     return data
 
 
-def deepest(model, **settings):
-    recipe = depth.models("cora")[model].but(layers=64, **settings)
-    return [Task("cora", PAN, recipe.operator, "public", recipe.settings, seed, True) for seed in (0, 1)]
-
-
 def test_every_model_at_every_depth(graph):
     rows = depth.DEPTH.rows("cora", {})
     assert len(rows) == 18
-    assert {row.against for row in rows} == {"", *(depth.name_of("GCNII", layers) for layers in depth.DEPTHS)}
+    against = {row.name: row.against for row in rows}
+    assert {against[depth.name_of("PAN", n)] for n in depth.DEPTHS[:-1]} == {"PAN, 64 layers"}
+    assert against["PAN, 64 layers"] == against["GCN, 64 layers"] == "GCNII, 64 layers"
+    assert against["GCN, 2 layers"] == "GCNII, 2 layers"
     assert [row.task.settings["layers"] for row in rows if "GCNII" in row.name] == list(depth.DEPTHS)
 
 
-def test_a_look_is_what_the_models_say(graph, tmp_path, monkeypatch):
-    tasks = deepest("GCNII", epochs=3)
-    monkeypatch.setattr(depth, "models", lambda _: {"GCNII": depth.Recipe.of(tasks[0])})
+def test_looks_are_what_the_models_say_and_are_taken_once(graph, tmp_path, monkeypatch):
+    monkeypatch.setattr(depth, "_LOOKED_AT", 2)
+    recipes = {name: each.but(epochs=3, hidden=8) for name, each in depth.models("cora").items() if name != "PAN"}
+    monkeypatch.setattr(depth, "models", lambda _: recipes)
     results = Results(tmp_path)
-    records = run(tasks, results, trainer=depth.Looking(results=results))
-    assert [record.seed for record in records] == [0, 1]
-    (look,) = depth.looks(tmp_path, "cora")
-    assert look.model == "GCNII"
-    assert set(look.energy) == {1, *depth.DEPTHS}
-    result = depth.Recipe.of(tasks[0]).fit(graph, [0, 1])
+    depth.look_into("cora", results, "cpu", "a test", None)
+    records = results.read()
+    assert {record.seed for record in records} == {FRESH, FRESH + 1}
+    assert len(records) == 4
+    assert all(record.tested and record.settings["layers"] == 64 for record in records)
+    gcn, gcnii = depth.looks(tmp_path, "cora")
+    assert (gcn.model, gcn.few, gcnii.model) == ("GCN", None, "GCNII")  # a GCN has no layers that could be taken out
+    assert set(gcnii.energy) == {1, 2, 8, 32, 64}
+    result = recipes["GCNII"].but(layers=64).fit(graph, [FRESH, FRESH + 1])
     adj = Adjacency.of(graph.edge_index, num_nodes=graph.num_nodes)
     energy = dirichlet_energy(adj, result.model.hidden(graph.x, adj)[7], relative=True).mean()
-    assert look.energy[8] == pytest.approx(float(energy), rel=1e-4)
-    assert look.all_layers[0] == pytest.approx(100 * sum(result.test_accuracy) / 2)
+    assert gcnii.energy[8] == pytest.approx(float(energy), rel=1e-4)
+    assert gcnii.all_layers[0] == pytest.approx(100 * sum(result.test_accuracy) / 2)
     few = result.model.without_layers(range(9, 65)).eval()
     classes = few(graph.x, adj).argmax(-1)[graph.test_mask]
     right = (classes == graph.y[graph.test_mask].unsqueeze(1)).float().mean()
-    assert look.few[0] == pytest.approx(100 * float(right), abs=1e-4)
-
-
-def test_looks_are_added_and_a_gcn_has_no_layers_to_take_out(graph, tmp_path, monkeypatch):
-    tasks = deepest("GCN", epochs=2)
-    result = depth.Recipe.of(tasks[0]).fit(graph, [0, 1])
-    found = depth.look(tasks, result)
-    assert "few" not in found
-    assert len(found["energy"]) == 64
-    depth.looks_file(tmp_path, "cora").write_text(json.dumps({"GCNII": {"energy": [1.0] * 64, "all": [0.5]}}))
-    monkeypatch.setattr(depth, "models", lambda _: {"GCN": depth.Recipe.of(tasks[0])})
-    depth._write(Results(tmp_path), tasks[0], found)
-    assert [look.model for look in depth.looks(tmp_path, "cora")] == ["GCNII", "GCN"]
-    assert list(depth.looks(tmp_path, "nowhere")) == []
-
-
-def test_shallower_models_are_not_looked_into(graph, tmp_path):
-    tasks = [Task("cora", PAN, *_of(depth.models("cora")["GCN"].but(epochs=2)), 0, True)]
-    run(tasks, trainer=depth.Looking(results=Results(tmp_path)))
-    assert not depth.looks_file(tmp_path, "cora").exists()
-
-
-def _of(recipe):
-    return recipe.operator, "public", {**recipe.settings, "layers": 2}
+    assert gcnii.few[0] == pytest.approx(100 * float(right), abs=1e-4)
+    monkeypatch.setattr(depth, "train_batch", None)
+    depth.look_into("cora", results, "cpu", "a test", None)  # nothing is left to look into
+    head, rows = depth.looks_table(tmp_path, "cora")
+    assert [len(row) for row in rows] == [len(head)] * 2
+    assert rows[0][-1] == "–"
+    assert depth.looks_table(tmp_path, "nowhere")[1] == []
 
 
 def test_gcnii_in_a_pan_s_words_is_the_zoo_s(graph):

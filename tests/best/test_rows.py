@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 import torch
 import untrained
@@ -5,9 +7,11 @@ from two_communities import small
 
 from panconv import Adjacency
 from panconv.best import ablation, contests, elsewhere, ladder
+from panconv.best.study import Line
 from panconv.paper.zoo.registry import METHODS
+from panconv.paper.zoo.spaces import space
 from panconv.training.recipe import Recipe
-from panconv.training.spaces import PUBLISHED
+from panconv.training.spaces import PUBLISHED, SPACES, TUNED
 
 
 @pytest.fixture(autouse=True)
@@ -70,6 +74,31 @@ def test_trained_numbers_begin_with_those_of_the_preset():
     trained = ablation.CHANGES["T trained"](best).model(4, 2).layers()[0].weights
     torch.testing.assert_close(of[0], trained(), check_dtype=False)
     assert trained.log_temperature.requires_grad
+
+
+def test_pan_and_its_peers_may_be_alike_where_neighbours_differ():
+    ours = SPACES["heterophilous"].values
+    for name in contests.PEERS[:-1]:
+        theirs = space(name, "minesweeper").values
+        assert all(theirs[each] == ours[each] for each in TUNED)
+    assert {each.values["epochs"] for each in contests._alike("cora").values()} == {1000}
+
+
+def test_standing():
+    pan = Line("PAN", 3, 80.0, 1.0, 1.0, "cpu")
+    peers = [Line("a", 3, 78.0, 1.0, 1.0, "cpu", "PAN", (-1.0, -2.0, -3.0)), Line("b", 3, 70.0, 1.0, 1.0, "cpu")]
+    assert contests.standing([pan, *peers]) == "PAN is 2.0 ahead of its best peer, a, 3.5 paired standard errors."
+    assert contests.standing([pan, replace(peers[1], mean=81.0)]) == "PAN is 1.0 behind its best peer, b."
+    assert contests.standing([pan]) == contests.standing([]) == ""
+
+
+def test_a_preset_at_infinite_temperature_is_not_shown_twice(monkeypatch):
+    hot = ladder.at_infinite_temperature(Recipe(**untrained.RECIPE))
+    monkeypatch.setitem(untrained.PRESETS, "cora", {"operator": hot.operator, "settings": hot.settings})
+    untrained.give_presets(monkeypatch)
+    assert ladder.HOT not in tasks(ladder.LADDER)
+    rows = [row.task.alike() for row in ablation.ABLATION.rows("cora", {})]
+    assert len(set(rows)) == len(rows)
 
 
 def test_everyone_is_tuned_by_the_same_numbers():

@@ -6,11 +6,12 @@ from untrained import RECIPE, made
 
 from panconv.best import NAMES
 from panconv.best.studies import STUDIES
-from panconv.best.study import Row, Study, lines
+from panconv.best.study import Line, Row, Study, lines
 from panconv.paper.claims.claim import Evidence
 from panconv.paper.zoo.runner import Baselines
 from panconv.records.record import PAN, Results, pan_task
 from panconv.training.pans import Pans
+from panconv.training.runner import Diverged
 from panconv.training.search import FRESH
 
 TASK = pan_task("cora", 5, [0.0, 1.0], 1, RECIPE["settings"], 0)
@@ -53,6 +54,7 @@ def test_rows_are_compared_seed_by_seed():
     assert two.change.mean == pytest.approx(10.0)  # of the two seeds that both have
     assert two.change.half == pytest.approx(0.0, abs=1e-9)
     assert two.difference == "+10.0 ± 0.0"
+    assert lines(rows[:2], Evidence(records[:2] + records[-3:-2], None))[1].difference == "+10.0"  # one pair alone
     assert one.mean == pytest.approx(100 * sum(each.test_accuracy for each in records[:3]) / 3)
 
 
@@ -65,3 +67,32 @@ def test_what_is_there_is_not_trained_again(monkeypatch, tmp_path):
     assert sum(map(len, batches)) == 6
     study.train(["cora"], Results(tmp_path), trials=3, quick=True)
     assert {task.settings["epochs"] for task in batches[-1]} == {10}
+
+
+def test_a_row_that_fails_keeps_no_other_from_being_trained(monkeypatch, tmp_path):
+    untrained.use(monkeypatch)
+    trained = Pans.train
+
+    def train(self, tasks, *rest):
+        if any(task.settings["lr"] == 9.0 for task in tasks):
+            raise Diverged("no finite loss")
+        return trained(self, tasks, *rest)
+
+    monkeypatch.setattr(Pans, "train", train)
+    worse = replace(TASK, settings={**TASK.settings, "lr": 9.0})
+    study = Study("a test", ("cora",), lambda graph, _: [Row("worse", worse), Row("one", TASK)])
+    study.train(["cora"], Results(tmp_path), trials=2)
+    found = lines(study.rows_of("cora", []), Evidence(Results(tmp_path).read(), tmp_path))
+    assert [line.name for line in found] == ["one"]
+
+
+def test_no_more_trials_than_splits(tmp_path):
+    with pytest.raises(ValueError, match="trials must be at most 10, one per split, got 11"):
+        STUDIES["heterophilous"].train(["minesweeper"], Results(tmp_path), trials=11)
+
+
+def test_paired_standard_errors():
+    line = Line("one", 4, 80.0, 1.0, 1.0, "cpu", "other", (1.0, 2.0, 3.0, 2.0))
+    assert line.errors == pytest.approx(2.0 / (0.816496580927726 / 2))
+    assert Line("one", 1, 80.0, 1.0, 1.0, "cpu", "other", (1.0,)).errors == 0.0
+    assert Line("one", 1, 80.0, 1.0, 1.0, "cpu").difference == ""

@@ -20,7 +20,7 @@ def test_a_table_of_a_study(monkeypatch, tmp_path):
     study.train(["cora"], Results(tmp_path), trials=2)
     evidence = best_tables.Evidence(Results(tmp_path).read(), tmp_path)
     rows = best_tables._study("best", evidence).splitlines()
-    assert rows[0].startswith("|  | Cora (2 trials) | change | s | change over |")
+    assert rows[0].startswith("|  | Cora (2 trials) | change | s (cpu) | change over |")
     assert len(rows) == 2 + len(study.rows_of("cora", []))
     assert [row.rsplit("|", 2)[1].strip() for row in rows if row.startswith("| preset at T = ∞")] == ["preset"]
     assert best_tables._study("heterophilous", evidence) == ""
@@ -28,22 +28,28 @@ def test_a_table_of_a_study(monkeypatch, tmp_path):
 
 def test_steps_go_on_and_stop_when_the_time_is_up(monkeypatch, tmp_path, capsys):
     batches = untrained.use(monkeypatch)
-    monkeypatch.setattr(train_best, "RECORDS", tmp_path / "none")
-    run = ["train_best.py", "best:cora", "elsewhere:cora", "--out", str(tmp_path), "--trials", "2"]
-    monkeypatch.setattr("sys.argv", [*run, "--seconds", "0"])
-    train_best.main()
-    assert "time is up in best:cora; left: best:cora elsewhere:cora" in capsys.readouterr().out
-    assert not batches
-    monkeypatch.setattr("sys.argv", run)
-    train_best.main()
-    assert sorted(path.name for path in tmp_path.glob("*.jsonl")) == ["best-cora.jsonl", "elsewhere-cora.jsonl"]
-    trained = sum(map(len, batches))
-    assert len(Results(tmp_path).read()) == trained
-    monkeypatch.setattr("sys.argv", [*run[:-1], "3"])
-    train_best.main()
-    assert sum(map(len, batches)) == trained * 3 // 2
-    assert (tmp_path / "best-cora-2.jsonl").exists()
-    monkeypatch.setattr("sys.argv", ["train_best.py", "best:nowhere", "--out", str(tmp_path)])
-    with pytest.raises(SystemExit):
+    monkeypatch.setattr(train_best, "RECORDS", tmp_path / "kept")
+    run = ["train_best.py", "best:cora", "elsewhere:cora", "--out", str(tmp_path / "new"), "--trials", "2"]
+
+    def call(*line):
+        monkeypatch.setattr("sys.argv", list(line))
         train_best.main()
+        return sum(map(len, batches))
+
+    assert call(*run, "--seconds", "0") == 0
+    assert "time is up in best:cora; left: best:cora elsewhere:cora" in capsys.readouterr().out
+    trained = call(*run)
+    assert len(Results(tmp_path / "new").read()) == trained
+    assert call(*run) == trained
+    assert call(*run[:-1], "3") == trained * 3 // 2
+    (tmp_path / "new/depth-cora.json").write_text("{}")
+    call("train_best.py", "--keep", "--out", str(tmp_path / "new"))
+    kept = sorted(path.name for path in (tmp_path / "kept").iterdir())
+    assert kept == ["cora-tables.jsonl", "depth-cora.json"]
+    assert {each.key() for each in Results(tmp_path / "kept").read()} == {
+        each.key() for each in Results(tmp_path / "new").read()
+    }
+    assert call(*run[:3], "--out", str(tmp_path / "other"), "--trials", "3") == trained * 3 // 2  # all of it is kept
+    with pytest.raises(SystemExit):
+        call("train_best.py", "best:nowhere", "--out", str(tmp_path))
     assert "'best:nowhere' is no step" in capsys.readouterr().err

@@ -2,8 +2,9 @@
 
 import json
 import math
+from dataclasses import replace
 
-from panconv.best import depth
+from panconv.best import depth, studies
 from panconv.paper.zoo import runner as zoo
 from panconv.records.record import Record
 from panconv.training import pans
@@ -64,7 +65,8 @@ def use(monkeypatch, presets=True):
         tell(0.5)
         return [made(task, device, command) for task in tasks]
 
-    for trainer in (pans.Pans, zoo.Baselines, depth.Looking):
+    monkeypatch.setitem(studies.STUDIES, "depth", replace(depth.DEPTH, before=None))
+    for trainer in (pans.Pans, zoo.Baselines):
         monkeypatch.setattr(trainer, "train", train)
         monkeypatch.setattr(trainer, "at_once", lambda *_: 9999)
     if presets:

@@ -104,12 +104,13 @@ def _rows(graph: str, _: Mapping[str, Point]) -> list[Row]:
     if graph not in entries():
         return []
     best = preset(graph)
-    rows = [row(BEST, graph, best)]
+    recipes = {BEST: best}
     for name, change in CHANGES.items():
         changed = change(best)
-        if not _same(changed, best):
-            rows.append(row(name, graph, changed, _WALKS if "paths" in name else BEST))
-    return rows
+        if name == _WALKS or not any(_same(changed, each) for each in recipes.values()):
+            recipes[name] = changed
+    against = {BEST: "", **{name: _WALKS for name in recipes if "paths" in name}}
+    return [row(name, graph, recipe, against.get(name, BEST)) for name, recipe in recipes.items()]
 
 
 ABLATION = Study("What each turn brings", GRAPHS, _rows)

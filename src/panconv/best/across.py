@@ -13,8 +13,12 @@ from panconv.records.ranking import Point, ranked
 from panconv.records.record import Record, Results, Task
 from panconv.training.runner import Step, run
 from panconv.training.search import AGAIN, Searcher
+from panconv.training.spaces import PUBLISHED, pan_operator
 
-_OF_A_GRAPH = ("halving", "metric")  # settings that are not chosen: of the first stage, and of the graph
+_OF_A_GRAPH = (
+    "halving",
+    "metric",
+)  # no part of a choice: the first belongs to the first stage, the second to the graph
 
 
 @dataclass(frozen=True)
@@ -25,11 +29,13 @@ class Across:
         searches: one per graph.
         finalists: how many of the best in the mean are trained again on every graph.
         reruns: how often.
+        left_out: a graph that must have no part in it: what was published for it is not chosen either.
     """
 
     searches: tuple[Search, ...]
     finalists: int = 5
     reruns: int = 5
+    left_out: str = ""
 
     def run(
         self,
@@ -45,8 +51,9 @@ class Across:
         found = {each.graph: each.run(results, trainer=trainer, **how).records for each in self.searches}
         tried = {graph: [each for each in records if each.seed < AGAIN] for graph, records in found.items()}
         again: dict[str, list[Record]] = {}
+        best = [point for point in shared(tried) if not self._published(point)][: self.finalists]
         for each in self.searches:
-            tasks = self._again(shared(tried)[: self.finalists], tried[each.graph][0])
+            tasks = self._again(best, tried[each.graph][0])
             again[each.graph] = run(tasks, results, trainer=trainer or each.trainer(), **how)
         return shared(again)
 
@@ -57,6 +64,10 @@ class Across:
 
     def choice(self, records: Sequence[Record]) -> Point:
         return self.found(records)[0]
+
+    def _published(self, point: Point) -> bool:
+        """Whether these settings were published for the graph that is left out."""
+        return self.left_out in PUBLISHED and (point.operator, point.settings) == pan_operator(PUBLISHED[self.left_out])
 
     def _again(self, points: Sequence[Point], like: Record) -> list[Task]:
         """The reruns of some points on the graph of a record."""

@@ -7,10 +7,11 @@ the records.
 
 from __future__ import annotations
 
+import copy
 import json
 import statistics
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -18,24 +19,25 @@ from typing import Any
 from panconv.base.files import replacing
 from panconv.best.ladder import row
 from panconv.best.study import Row, Study
-from panconv.data.splits import with_splits
 from panconv.graph import Adjacency
 from panconv.paper.published import GRAPHS
 from panconv.paper.zoo.registry import METHODS
 from panconv.records.ranking import Point, std
-from panconv.records.record import PAN, Record, Results, Task
+from panconv.records.record import Results, Task
 from panconv.spectral import dirichlet_energy
 from panconv.training.fit import FitResult
 from panconv.training.metrics import METRICS
 from panconv.training.models import PAN as Model
-from panconv.training.pans import Pans, loaded, train_batch
+from panconv.training.pans import loaded, train_batch
 from panconv.training.presets import entries, preset
 from panconv.training.recipe import Recipe
-from panconv.training.runner import Tell
+from panconv.training.runner import Step
+from panconv.training.search import FRESH
 
 DEPTHS = (2, 4, 8, 16, 32, 64)
 LEFT = 8  # layers that stay when the others are taken out
-_LOOKED_AT = 10  # trials: what comes out of 64 layers is 64 times as large as what a training holds of it
+_LOOKED_AT = 10  # trials
+_SHOWN = (1, 2, 8, 32, 64)  # layers whose energy is
 _A_HAT = {"method": 5, "L": 1, "weights": [0.0, 1.0]}  # M = Â, which is GCN's operator and GCNII's
 
 
@@ -67,38 +69,49 @@ def name_of(model: str, layers: int) -> str:
 def _rows(graph: str, _: Mapping[str, Point]) -> list[Row]:
     rows = []
     for (model, recipe), layers in product(models(graph).items(), DEPTHS):
-        against = name_of("GCNII", layers) if model != "GCNII" else ""
-        rows.append(row(name_of(model, layers), graph, recipe.but(layers=layers), against))
+        rows.append(row(name_of(model, layers), graph, recipe.but(layers=layers), _against(model, layers)))
     return rows
+
+
+def _against(model: str, layers: int) -> str:
+    """A PAN is compared with the deepest, and the deepest with GCNII; a GCN with GCNII of its depth."""
+    if model == "PAN" and layers < DEPTHS[-1]:
+        return name_of("PAN", DEPTHS[-1])
+    return "" if model == "GCNII" else name_of("GCNII", layers)
 
 
 # ---------------------------------------------------------------------- looks into the deepest
 
 
-@dataclass(frozen=True)
-class Looking(Pans):
-    """Trains PANs, and looks into the deepest ones."""
+def look_into(graph: str, results: Results, device: str, command: str, callback: Callable[[Step], None] | None) -> None:
+    """Trains the first trials of the deepest models, where nobody has looked into them yet, and looks."""
+    for model, recipe in models(graph).items():
+        path = looks_file(results.folder, graph)
+        known = json.loads(path.read_text()) if path.exists() else {}
+        if model in known:
+            continue
+        task = row(model, graph, recipe.but(layers=DEPTHS[-1])).task
+        tasks = [replace(task, seed=FRESH + t) for t in range(_LOOKED_AT)]
+        if callback is not None:
+            callback(Step(0, 1, tasks, 0.0))
+        records, result = train_batch(tasks, device=device, command=command)
+        there = {record.key() for record in results.read()}
+        results.add([record for record in records if record.key() not in there])
+        with replacing(path) as temporary:
+            temporary.write_text(json.dumps({**known, model: look(task, result, device)}, indent=1) + "\n")
 
-    results: Results | None = None
 
-    def train(self, tasks: list[Task], device: str, command: str, tell: Tell) -> list[Record]:
-        records, result = train_batch(tasks, device=device, command=command, tell=tell)
-        if self.results is not None and tasks[0].settings["layers"] == DEPTHS[-1]:
-            _write(self.results, tasks[0], look(tasks, result, device))
-        return records
-
-
-def look(tasks: list[Task], result: FitResult[Model], device: str = "cpu") -> dict[str, Any]:
-    """By layer the relative Dirichlet energy, the mean over the first trials; their test accuracies with all layers,
-    and with few."""
-    one, seeds = tasks[0], result.seeds[:_LOOKED_AT]
-    model = result.model.narrowed(range(len(seeds))).to(device)
-    data = with_splits(loaded(one.dataset, Recipe.of(one).setting("rows")), one.split, seeds).to(device)
+def look(task: Task, result: FitResult[Model], device: str = "cpu") -> dict[str, Any]:
+    """By layer the relative Dirichlet energy, the mean over the trials; their test accuracies with all layers, and with
+    few."""
+    model = result.model.to(device)
+    data = loaded(task.dataset, Recipe.of(task).setting("rows"))
+    data = copy.copy(data).to(device)  # the graph that others load stays where it is
     adj = Adjacency.of(data.edge_index, num_nodes=data.num_nodes)
     energies = (dirichlet_energy(adj, each, relative=True).mean() for each in model.hidden(data.x, adj))
-    found: dict[str, Any] = {"energy": [*map(float, energies)], "all": result.test_accuracy[: len(seeds)]}
-    if one.settings.get("residual") == "input":  # others have no layers that could be taken out
-        few = model.without_layers(range(LEFT + 1, one.settings["layers"] + 1)).eval()
+    found: dict[str, Any] = {"energy": [*map(float, energies)], "all": result.test_accuracy}
+    if task.settings.get("residual") == "input":  # others have no layers that could be taken out
+        few = model.without_layers(range(LEFT + 1, task.settings["layers"] + 1)).eval()
         found["few"] = _accuracy(few, data, adj)
     return found
 
@@ -112,15 +125,6 @@ def _accuracy(model: Model, data: Any, adj: Adjacency) -> list[float]:
 
 def looks_file(folder: Path, graph: str) -> Path:
     return folder / f"depth-{graph}.json"
-
-
-def _write(results: Results, task: Task, found: dict[str, Any]) -> None:
-    """Adds a look to those of its graph."""
-    path, mine = looks_file(results.folder, task.dataset), Recipe.of(task)
-    model = next((name for name, each in models(task.dataset).items() if each.but(layers=DEPTHS[-1]) == mine), PAN)
-    known = json.loads(path.read_text()) if path.exists() else {}
-    with replacing(path) as temporary:
-        temporary.write_text(json.dumps({**known, model: found}, indent=1) + "\n")
 
 
 @dataclass(frozen=True)
@@ -137,9 +141,19 @@ def looks(folder: Path, graph: str) -> Iterator[Look]:
     """Those of a graph, where there are any."""
     path = looks_file(folder, graph)
     for model, found in json.loads(path.read_text()).items() if path.exists() else ():
-        energy = {layer: found["energy"][layer - 1] for layer in (1, *DEPTHS)}
+        energy = {layer: found["energy"][layer - 1] for layer in _SHOWN}
         few = _spread(found["few"]) if "few" in found else None
         yield Look(model, energy, _spread(found["all"]), few)
+
+
+def looks_table(folder: Path, graph: str) -> tuple[list[str], list[list[str]]]:
+    """What was seen on a graph, as the head and the rows of a table."""
+    rows = []
+    for each in looks(folder, graph):
+        energies = (f"{each.energy[layer]:.2g}" for layer in _SHOWN)
+        accuracies = ("–" if of is None else f"{of[0]:.1f} ± {of[1]:.1f}" for of in (each.all_layers, each.few))
+        rows.append([each.model, *energies, *accuracies])
+    return ["layer", *map(str, _SHOWN), "test (%)", f"of {LEFT} layers"], rows
 
 
 def _spread(shares: list[float]) -> tuple[float, float]:
@@ -147,4 +161,4 @@ def _spread(shares: list[float]) -> tuple[float, float]:
     return statistics.fmean(values), std(values)
 
 
-DEPTH = Study("2 to 64 layers", GRAPHS, _rows, pans=lambda results: Looking(results=results))
+DEPTH = Study("2 to 64 layers", GRAPHS, _rows, before=look_into)

@@ -44,8 +44,8 @@ def _rows(graph: str, _: Mapping[str, Point]) -> list[Row]:
     rows += preset_row(WARM, graph, f"{graph}-warm", PAPER)
     rows += [row(RANDOM, graph, published(graph), PAPER)]
     rows += preset_row(BEST, graph, graph, RANDOM)
-    if graph in entries():
-        rows += [row(HOT, graph, at_infinite_temperature(preset(graph)), BEST)]
+    if graph in entries() and (hot := at_infinite_temperature(preset(graph))) != preset(graph):
+        rows += [row(HOT, graph, hot, BEST)]
     rows += preset_row(GENERAL, graph, f"general-without-{graph}", RANDOM)
     rows += preset_row(DEEP, graph, "deep", RANDOM)
     return rows

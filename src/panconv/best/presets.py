@@ -7,7 +7,7 @@ from panconv.best.search import Search
 from panconv.data.heterophilous import METRIC_OF
 from panconv.paper.published import GRAPHS
 
-_BEST = {graph: Search(graph) for graph in GRAPHS}
+_BEST = {graph: Search(graph, settings=16, finalists=5, reruns=6) for graph in GRAPHS}
 _DEEP = tuple(Search(graph, space="deep", settings=16, finalists=3, reruns=5) for graph in GRAPHS)
 DIFFERING = {
     graph: Search(graph, space="heterophilous", settings=32, seeds=2, finalists=5, reruns=10) for graph in METRIC_OF
@@ -15,13 +15,13 @@ DIFFERING = {
 
 
 def _without(left_out: str) -> Across:
-    return Across(tuple(each for graph, each in _BEST.items() if graph != left_out))
+    return Across(tuple(each for graph, each in _BEST.items() if graph != left_out), left_out=left_out)
 
 
 # By the name of a preset. The choices without a graph say what the general one is worth on a graph that it never saw.
 CHOICES: dict[str, Search | Across] = {
     **_BEST,
-    **{f"{graph}-warm": Search(graph, space="warm") for graph in GRAPHS},
+    **{f"{graph}-warm": Search(graph, space="warm", settings=16, finalists=5, reruns=6) for graph in GRAPHS},
     "general": Across(tuple(_BEST.values())),
     **{f"general-without-{graph}": _without(graph) for graph in GRAPHS},
     "deep": Across(_DEEP),

@@ -55,7 +55,7 @@ class Search:
         given = dict(self.values)
         if self.graph in METRIC_OF:
             given["metric"] = METRIC_OF[self.graph]
-        if self.epochs is not None and "epochs" in {**found.values, **(found.points[0] if found.points else {})}:
+        if self.epochs is not None and "epochs" in found.values:
             given["epochs"] = self.epochs
         return found.with_values(**given)
 

@@ -20,7 +20,7 @@ from panconv.records.ranking import Point, std
 from panconv.records.record import PAN, Record, Results, Task
 from panconv.training import runner
 from panconv.training.pans import Pans
-from panconv.training.runner import Step
+from panconv.training.runner import Diverged, Step, Trainer
 from panconv.training.search import FRESH
 
 
@@ -40,20 +40,21 @@ class Study:
     Args:
         title: what it shows, in a few words.
         graphs: the graphs that it is about.
-        rows: the rows of a graph, from what its searches chose, by their names; those that are not complete are not
-            among them.
+        rows: the rows of a graph, from what its searches chose, by their names; incomplete searches are left out.
         searches: those of a graph, by name.
-        pans: how PANs are trained, given the folder that the records go to.
+        before: what else is done with a graph first, given the folder of the records, device, command and callback.
         trials: of each row.
-        seed: of the first trial; those before `FRESH` may have chosen something.
+        most: trials, where there are no more splits.
+        seed: of the first trial. Seeds below `FRESH` belong to searches, on the split that is searched.
     """
 
     title: str
     graphs: tuple[str, ...]
     rows: Callable[[str, Mapping[str, Point]], list[Row]]
     searches: Callable[[str], dict[str, Search]] = lambda _: {}
-    pans: Callable[[Results], Pans] = lambda _: Pans()
+    before: Callable[[str, Results, str, str, Callable[[Step], None] | None], None] | None = None
     trials: int = 10
+    most: int | None = None
     seed: int = FRESH
 
     def rows_of(self, graph: str, records: Sequence[Record], quick: bool = False) -> list[Row]:
@@ -81,18 +82,38 @@ class Study:
         command: str = "",
         callback: Callable[[Step], None] | None = None,
     ) -> None:
-        """Trains what has no record yet, one graph after another: its searches first, then the rows of its table."""
+        """Trains what has no record yet, one graph after another: its searches first, then the rows of its table.
+
+        A row that never has a finite loss has no records, and does not keep the others from being trained.
+        """
+        if self.most is not None and trials > self.most:
+            raise ValueError(f"trials must be at most {self.most}, one per split, got {trials}")
         how: dict[str, Any] = {"device": device, "command": command, "callback": callback}
         for graph in graphs:
             for each in self._searches(graph, quick).values():
                 each.run(results, **how)
+            if self.before is not None and not quick:
+                self.before(graph, results, device, command, callback)
             tasks = self.tasks(graph, results.read(), trials, quick)
-            pans, others = ([task for task in tasks if (task.model == PAN) is ours] for ours in (True, False))
-            runner.run(pans, results, trainer=self.pans(results), **how)
-            runner.run(others, results, trainer=Baselines(), **how)
+            for trainer, ours in ((Pans(), True), (Baselines(), False)):
+                mine = [task for task in tasks if (task.model == PAN) is ours]
+                try:
+                    runner.run(mine, results, trainer=trainer, **how)
+                except Diverged:
+                    _one_by_one(mine, results, trainer, how)
 
     def _searches(self, graph: str, quick: bool) -> dict[str, Search]:
         return {name: each.quick() if quick else each for name, each in self.searches(graph).items()}
+
+
+def _one_by_one(tasks: Sequence[Task], results: Results, trainer: Trainer, how: dict[str, Any]) -> None:
+    """Row by row, leaving out those that fail."""
+    rows: dict[str, list[Task]] = {}
+    for task in tasks:
+        rows.setdefault(task.alike(), []).append(task)
+    for row in rows.values():
+        with suppress(Diverged):
+            runner.run(row, results, trainer=trainer, **how)
 
 
 def _quick(task: Task) -> Task:
@@ -113,19 +134,30 @@ class Line:
     mean: float
     std: float
     seconds: float  # of a trial, beside others
-    best_epoch: float | None  # the mean
+    device: str  # where these were measured
     against: str = ""
-    change: Mean | None = None  # over that row, seed by seed, with its 95 % interval
+    changes: tuple[float, ...] = ()  # over that row, seed by seed
 
     @property
     def figure(self) -> str:
         return f"{self.mean:.1f}" + (f" ± {self.std:.1f}" if self.trials > 1 else "")
 
     @property
+    def change(self) -> Mean | None:
+        """The mean change, with its 95 % interval."""
+        return interval(self.changes) if self.changes else None
+
+    @property
     def difference(self) -> str:
         if self.change is None:
             return ""
-        return f"{self.change}" if self.trials > 1 else f"{self.change.mean:+.1f}"
+        return f"{self.change}" if len(self.changes) > 1 else f"{self.change.mean:+.1f}"
+
+    @property
+    def errors(self) -> float:
+        """The mean change in its paired standard errors; 0 where there are none."""
+        spread = std(list(self.changes))
+        return statistics.fmean(self.changes) * len(self.changes) ** 0.5 / spread if spread else 0.0
 
 
 def lines(rows: Sequence[Row], evidence: Evidence, seed: int = FRESH) -> list[Line]:
@@ -141,15 +173,15 @@ def _by_seed(evidence: Evidence, task: Task, first: int) -> dict[int, Record]:
 
 def _line(row: Row, mine: dict[int, Record], theirs: dict[int, Record]) -> Line:
     figures = {seed: tested(record) for seed, record in mine.items()}
-    shared = [figures[seed] - tested(theirs[seed]) for seed in figures if seed in theirs]
-    epochs = [record.best_epoch for record in mine.values() if record.best_epoch is not None]
+    changes = tuple(figures[seed] - tested(theirs[seed]) for seed in figures if seed in theirs)
+    device = statistics.mode(record.device for record in mine.values())
     return Line(
         name=row.name,
         trials=len(mine),
         mean=statistics.fmean(figures.values()),
         std=std(list(figures.values())),
-        seconds=statistics.median(record.seconds for record in mine.values()),
-        best_epoch=statistics.fmean(epochs) if epochs else None,
-        against=row.against if shared else "",
-        change=interval(shared) if shared else None,
+        seconds=statistics.median(record.seconds for record in mine.values() if record.device == device),
+        device=device,
+        against=row.against if changes else "",
+        changes=changes,
     )

@@ -19,6 +19,8 @@ def run(name: str, datasets: str | None, trials: int | None, quick: bool, result
     study = STUDIES[name]
     graphs = checks.readable(_graphs(name, study, datasets))
     count = 1 if quick else study.trials if trials is None else trials
+    if study.most is not None:
+        checks.count(count, "--trials", most=study.most)
     done = results.read()
     planned = sum(_planned(study, graph, done, count, quick) for graph in graphs)
     options = {"device": device, "command": checks.command_line()}
@@ -49,6 +51,7 @@ def _planned(study: Study, graph: str, done: Sequence[Record], trials: int, quic
 
 
 def _show(study: Study, graph: str, records: list[Record], results: Results, quick: bool) -> None:
+    from panconv.best.contests import standing
     from panconv.best.study import lines
     from panconv.data.heterophilous import METRIC_OF
     from panconv.paper.claims.claim import Evidence
@@ -56,23 +59,23 @@ def _show(study: Study, graph: str, records: list[Record], results: Results, qui
     measured = {"auc": "AUC (%)"}.get(METRIC_OF.get(graph, ""), "test (%)")
     columns = ("", measured, "trials", "change", "over", "s")
     shown = screen.table(columns, f"{study.title}: {screen.title(graph)}", texts=("over",))
-    for line in lines(study.rows_of(graph, records, quick), Evidence(records, results.folder), study.seed):
+    found = lines(study.rows_of(graph, records, quick), Evidence(records, results.folder), study.seed)
+    for line in found:
         figure = screen.bold(f"{line.mean:.1f}", line.figure.removeprefix(f"{line.mean:.1f}"))
         shown.add_row(line.name, figure, f"{line.trials}", line.difference, line.against, f"{line.seconds:.2g}")
     screen.out.print(shown)
     screen.out.print(screen.dim("change: seed by seed, with its 95 % interval; s: seconds per trial, beside others"))
+    if study.searches(graph) and (words := standing(found)):
+        screen.out.print(words)
 
 
 def _show_looks(results: Results, graph: str) -> None:
     """What was seen in the deepest models."""
-    from panconv.best.depth import DEPTHS, LEFT, looks
+    from panconv.best.depth import DEPTHS, looks_table
 
-    layers = (1, *DEPTHS)
-    columns = ("", *(f"layer {n}" for n in layers), "all layers (%)", f"the first {LEFT} (%)")
-    shown = screen.table(columns, f"{screen.title(graph)}, {DEPTHS[-1]} layers: the relative Dirichlet energy by layer")
-    for each in looks(results.folder, graph):
-        energies = (f"{each.energy[n]:.2g}" for n in layers)
-        few = "-" if each.few is None else f"{each.few[0]:.1f} ± {each.few[1]:.1f}"
-        shown.add_row(each.model, *energies, f"{each.all_layers[0]:.1f} ± {each.all_layers[1]:.1f}", few)
-    if shown.rows:
+    head, rows = looks_table(results.folder, graph)
+    shown = screen.table(head, f"{screen.title(graph)}, {DEPTHS[-1]} layers: the relative Dirichlet energy by layer")
+    for row in rows:
+        shown.add_row(*row)
+    if rows:
         screen.out.print(shown)

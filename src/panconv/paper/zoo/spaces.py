@@ -5,15 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from panconv.paper.zoo.registry import METHODS, checked
-from panconv.training.spaces import Choice, Range, Space
+from panconv.training.spaces import TUNED, Choice, Range, Space
 
 _WIDTHS = Choice((16, 32, 64))
 _GROUP = 4  # of a few dozen settings, so that widths and lengths are drawn as often as may be
-_TUNED = {
-    **{"hidden": Choice((64, 128, 256)), "layers": Choice((2, 3, 4, 6, 8, 12)), "residual": Choice((True, False))},
-    **{"norm": Choice((None, "batch", "layer")), "weight_decay": Range(1e-6, 1e-3, log=True)},
-    "lr": Range(3e-4, 2e-2, log=True),
-}
+_RESIDUAL = {**TUNED, "residual": Choice((True, True, False))}
 _SHORT, _LONG = Choice((1, 2, 3, 4)), Choice((4, 8, 10, 16, 20))
 # Beside what `space` has for all: by method, and by setting of it.
 OTHERS: dict[str, dict[Any, Any]] = {
@@ -35,9 +31,12 @@ OTHERS: dict[str, dict[Any, Any]] = {
         **{"share": Choice((0.1, 0.2, 0.5)), "identity": Choice((0.4, 0.5, 0.6, 1.0))},
     },
     "deep_gcn": {"hidden": _WIDTHS, "layers": Choice((2, 3, 4, 8))},
-    **dict.fromkeys(("res_gcn", "res_sage"), _TUNED),
-    "res_gat": {**_TUNED, "heads": Choice((1, 4, 8))},
-    "gprgnn": {"hidden": _WIDTHS, "K": Choice((4, 10)), "alpha": Choice((0.1, 0.2, 0.5, 0.9))},
+    **dict.fromkeys(("res_gcn", "res_sage"), _RESIDUAL),
+    "res_gat": {**_RESIDUAL, "heads": Choice((1, 4, 8))},
+    "gprgnn": {  # one hidden layer and no norm: what is propagated are its scores
+        **{name: TUNED[name] for name in ("hidden", "dropout", "lr", "weight_decay", "epochs", "patience")},
+        **{"K": Choice((2, 4, 10)), "alpha": Choice((0.1, 0.2, 0.5, 0.9))},
+    },
     "dcnn": {"hops": Choice((1, 2, 3, 4))},
     "ngcn": {"hidden": Choice((10, 16)), "K": Choice((4, 6))},
     "gwnn": {"hidden": _WIDTHS, "s": Choice((0.5, 0.7, 1.0))},
