@@ -53,7 +53,8 @@ class RandomPropagation(nn.Module):
         else:
             x = self.norm_input(self._propagated(x, edge_index, edge_weight))
             x = self.first(F.dropout(x, p, self.training))
-        return self.last(F.dropout(self.norm(x).relu(), self.how["dropout"], self.training))
+        x = self.norm(x.relu()) if self.how.get("act_first") else self.norm(x).relu()
+        return self.last(F.dropout(x, self.how["dropout"], self.training))
 
     def _propagated(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor) -> Tensor:
         total = self.k[0] * x
@@ -66,10 +67,12 @@ class RandomPropagation(nn.Module):
 def loss_of(scores: list[Tensor], y: Tensor, train: Tensor, how: dict[str, Any]) -> Tensor:
     """Cross entropy, and how far each draw is from the sharpened mean of all."""
     p = torch.stack([each.softmax(-1) for each in scores])
-    sharp = p.mean(0) ** (1 / how["sharpening"])
-    sharp = (sharp / sharp.sum(-1, keepdim=True)).detach()
+    mean = p.mean(0).detach()
+    sharp = mean ** (1 / how["sharpening"])
+    sharp = sharp / sharp.sum(-1, keepdim=True)
+    sure = mean.amax(-1) >= how.get("confidence", 0.0)
     known = torch.stack([F.cross_entropy(each[train], y[train]) for each in scores]).mean()
-    return known + how["consistency"] * (p - sharp).square().sum(-1).mean()
+    return known + how["consistency"] * ((p - sharp).square().sum(-1) * sure).mean()
 
 
 def pyg_trial(data: Data, how: dict[str, Any], k: list[float], weigh_first: bool, epochs: int, seed: int) -> float:
@@ -77,7 +80,13 @@ def pyg_trial(data: Data, how: dict[str, Any], k: list[float], weigh_first: bool
     torch.manual_seed(seed)
     device, classes = data.x.device, int(data.y.max()) + 1
     model = RandomPropagation(data.num_features, classes, how, k, weigh_first).to(device)
-    optimizer = torch.optim.Adam(model.parameters(), lr=how["lr"], weight_decay=how["weight_decay"])
+    matrices = {model.first.weight, model.last.weight}
+    others = [each for each in model.parameters() if each not in matrices]
+    decays = [
+        {"params": list(matrices), "weight_decay": how["weight_decay"]},
+        {"params": others, "weight_decay": how.get("decay_others", 0.0)},
+    ]
+    optimizer = torch.optim.Adam(decays, lr=how["lr"])
     edge_index, edge_weight = gcn_norm(data.edge_index, None, data.num_nodes)
     graph, best = (edge_index, edge_weight), float("inf")
     for _ in range(epochs):

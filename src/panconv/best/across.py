@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from panconv.best.search import Search, looked_up
 from panconv.records.ranking import Point, ranked
 from panconv.records.record import Record, Results, Task
-from panconv.training.runner import Step, run
+from panconv.training.runner import run
 from panconv.training.search import AGAIN, Searcher
 from panconv.training.spaces import PUBLISHED, pan_operator
 
@@ -37,18 +37,9 @@ class Across:
     reruns: int = 5
     left_out: str = ""
 
-    def run(
-        self,
-        results: Results,
-        *,
-        device: str = "cpu",
-        command: str = "",
-        callback: Callable[[Step], None] | None = None,
-        trainer: Searcher | None = None,
-    ) -> list[Point]:
-        """Trains what has no record yet, and ranks the finalists by their reruns on all graphs."""
-        how: dict[str, Any] = {"device": device, "command": command, "callback": callback}
-        found = {each.graph: each.run(results, trainer=trainer, **how).records for each in self.searches}
+    def run(self, results: Results, trainer: Searcher | None = None, **how: Any) -> list[Point]:
+        """Trains what has no record yet, and ranks the finalists by their reruns on all graphs; `how` as in `Search`."""
+        found = {each.graph: each.run(results, trainer, **how).records for each in self.searches}
         tried = {graph: [each for each in records if each.seed < AGAIN] for graph, records in found.items()}
         again: dict[str, list[Record]] = {}
         best = [point for point in shared(tried) if not self._published(point)][: self.finalists]

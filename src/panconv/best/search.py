@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,7 +13,7 @@ from panconv.paper.zoo.spaces import space as space_of
 from panconv.records.ranking import Point
 from panconv.records.record import PAN, Record, Results, Task
 from panconv.training.pans import Pans
-from panconv.training.runner import Step, Tell
+from panconv.training.runner import Tell
 from panconv.training.search import Found, Searcher, search
 from panconv.training.spaces import SPACES, Space
 
@@ -62,16 +62,14 @@ class Search:
     def trainer(self) -> Searcher:
         return Pans() if self.model == PAN else Baselines()
 
-    def run(
-        self,
-        results: Results,
-        *,
-        device: str = "cpu",
-        command: str = "",
-        callback: Callable[[Step], None] | None = None,
-        trainer: Searcher | None = None,
-    ) -> Found:
-        """Trains what has no record yet. No test: what is chosen is trained again in the tables."""
+    def run(self, results: Results, trainer: Searcher | None = None, **how: Any) -> Found:
+        """Trains what has no record yet. No test: what is chosen is trained again in the tables.
+
+        Args:
+            results: a folder to go on from and to add to.
+            trainer: None for the model's own.
+            how: device, command and callback, as in `panconv.training.search.search`.
+        """
         return search(
             self.graph,
             self.drawn_from(),
@@ -83,10 +81,8 @@ class Search:
             fresh=0,
             split="given" if self.graph in METRIC_OF else "public",  # said, so that a look-up needs no graph
             results=results,
-            device=device,
-            command=command,
-            callback=callback,
             trainer=trainer or self.trainer(),
+            **how,
         )
 
     def found(self, records: Sequence[Record]) -> Found:

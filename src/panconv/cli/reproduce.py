@@ -52,6 +52,8 @@ def reproduce(
 ) -> None:
     """Train what a table, a figure or another claim of the paper needs, and set ours beside theirs.
 
+    best, elsewhere, ablation, depth, heterophilous and alike go past the paper: docs/best.md says what they compare.
+
     The same command again goes on where it stopped and repeats nothing. panconv report makes a page of it.
 
     Example: panconv reproduce table3 --datasets cora
