@@ -38,7 +38,7 @@ class Across:
     left_out: str = ""
 
     def run(self, results: Results, trainer: Searcher | None = None, **how: Any) -> list[Point]:
-        """Trains what has no record yet, and ranks the finalists by their reruns on all graphs; `how` as in `Search`."""
+        """Trains what has no record yet, and ranks the finalists by their reruns everywhere; `how` as in `Search`."""
         found = {each.graph: each.run(results, trainer, **how).records for each in self.searches}
         tried = {graph: [each for each in records if each.seed < AGAIN] for graph, records in found.items()}
         again: dict[str, list[Record]] = {}

@@ -40,8 +40,8 @@ def search(
         str | None,
         typer.Option(
             metavar="TIME",
-            help="About so long, half of it for trying settings: 90s, 10m, 1h. Default on a CPU: 10m, unless --settings "
-            "is given.",
+            help="About so long, half of it for trying settings: 90s, 10m, 1h. Default on a CPU: 10m, unless "
+            "--settings is given.",
         ),
     ] = None,
     tried: Annotated[
