@@ -144,6 +144,12 @@ def test_what_is_wrong_is_refused_in_a_line(tiny, tmp_path, words, message):
     assert not list(tmp_path.iterdir())
 
 
+def test_near_and_a_budget_do_not_go_together(tmp_path):
+    done = call("search", "cora", "--near=3", "--budget=9s", cwd=tmp_path)
+    assert done.code == 2
+    assert "--near goes with --settings, not with --budget, got --near 3" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("line", "budget", "settings"), [([], 600.0, None), (["--settings=5"], None, 5), (["--budget=90s"], 90.0, None)]
 )

@@ -138,6 +138,20 @@ def test_the_same_search_again_trains_nothing(tmp_path):
     assert missing(found.records, results.read()) == 0
 
 
+def test_more_settings_are_drawn_near_the_best():
+    plain, found = told(Ranked()), told(Ranked(), near=8)
+    tried = {each.settings["x"] for each in found.records if each.seed < AGAIN}
+    first = {each.settings["x"] for each in plain.records if each.seed < AGAIN}
+    near = tried - first
+    assert first <= tried
+    assert 2 <= len(near) <= 8
+    best = sorted(first)[-4:]
+    assert all(min(abs(x - parent) for parent in best) <= 0.101 for x in near)  # an eighth of the range, 0.1 … 0.9
+    assert found.choice.val_accuracy >= plain.choice.val_accuracy
+    with pytest.raises(ValueError, match="near goes with a number of settings, not with a budget, got near=2"):
+        told(Ranked(), near=2, budget=9.0)
+
+
 def test_a_budget_is_spent_on_as_many_settings_as_fit(tmp_path):
     def tried(budget, seconds=1.0, **options):
         trainer = Ranked(seconds)

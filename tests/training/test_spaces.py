@@ -68,6 +68,38 @@ def test_points_come_first_and_are_like_any_other():
     assert [*behind[:2], behind[3]] == drawn
 
 
+def test_settings_near_others():
+    kinds = ({"norm": None, "lr": Range(0.001, 0.1, log=True)}, {"norm": "batch", "lr": Range(5.0, 6.0)})
+    space = Space(
+        {"L": Range(2, 10), "dropout": Range(0.0, 0.8), "alpha": Choice((1.0, 2.0)), "hidden": 8}, either=kinds
+    )
+    parents = [
+        {"norm": None, "lr": 0.01, "L": 5, "dropout": 0.4, "alpha": 1.0, "hidden": 8},
+        {
+            "norm": "batch",
+            "lr": 9.0,
+            "L": 10,
+            "dropout": 0.0,
+            "alpha": 2.0,
+            "hidden": 8,
+        },  # a point outside of the range
+    ]
+    found = space.near(parents, 400, 0, VECTORS)
+    assert space.near(parents, 10, 0, VECTORS) == found[:10]
+    one, two = found[::2], found[1::2]
+    assert {each["norm"] for each in one} == {None}
+    assert {each["norm"] for each in two} == {"batch"}
+    assert {each["L"] for each in one} == {4, 5, 6}
+    assert {each["L"] for each in two} == {9, 10}
+    factor = 100 ** (1 / 8)
+    assert all(0.01 / factor * 0.99 <= each["lr"] <= 0.01 * factor * 1.01 for each in one)
+    assert all(each["lr"] == 9.0 or 5.875 <= each["lr"] <= 6.0 for each in two)
+    assert all(0.3 <= each["dropout"] <= 0.5 for each in one)
+    assert 60 < sum(each["dropout"] != 0.4 for each in one) < 140
+    assert 5 < sum(each["alpha"] == 2.0 for each in one) < 60
+    assert {each["hidden"] for each in found} == {8}
+
+
 def test_names_that_are_drawn_together_and_choices_within_choices():
     space = Space({("a", "b"): Choice(((1, 2), (3, 4))), "T": Choice((None, Range(2.0, 3.0)))})
     found = space.settings(range(60), 0, {"a", "b", "T"})

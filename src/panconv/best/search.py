@@ -30,7 +30,7 @@ class Search:
         graph: by its name.
         model: PAN, or a baseline as the zoo names it.
         space: one of `panconv.training.spaces.SPACES` for PAN; a baseline has its own.
-        settings, seeds, finalists, reruns: as in `panconv.training.search.search`.
+        settings, near, seeds, finalists, reruns: as in `panconv.training.search.search`.
         epochs: at most so many, in place of the space's.
         values: what else the space is to have.
     """
@@ -39,6 +39,7 @@ class Search:
     model: str = PAN
     space: str = "random-propagation"
     settings: int = 32
+    near: int = 0
     seeds: int = 2
     finalists: int = 10
     reruns: int = 10
@@ -47,7 +48,7 @@ class Search:
 
     def quick(self) -> Search:
         """A first look: few settings, few epochs."""
-        return replace(self, settings=2, seeds=1, finalists=1, reruns=1, epochs=QUICK_EPOCHS)
+        return replace(self, settings=2, near=0, seeds=1, finalists=1, reruns=1, epochs=QUICK_EPOCHS)
 
     def drawn_from(self) -> Space:
         """The space, with what the graph and this search ask for."""
@@ -75,6 +76,7 @@ class Search:
             self.drawn_from(),
             self.model,
             settings=self.settings,
+            near=self.near,
             seeds=self.seeds,
             finalists=self.finalists,
             reruns=self.reruns,

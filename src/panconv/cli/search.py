@@ -48,6 +48,7 @@ def search(
         int | None,
         typer.Option("--settings", metavar="N", help="How many settings to draw; on a GPU 32, or as a budget allows."),
     ] = None,
+    near: Annotated[int, typer.Option(metavar="N", help="Try so many more, near the best of these.")] = 0,
     seeds: Annotated[int, typer.Option(help="Trainings of each setting that is tried.")] = 2,
     finalists: Annotated[int, typer.Option(help="How many of the best are trained again.")] = 10,
     reruns: Annotated[int, typer.Option(help="Trainings of each finalist, with other seeds.")] = 10,
@@ -76,7 +77,10 @@ def search(
         checks.count(count, option)
     if tried is not None:
         checks.count(tried, "--settings", most=10_000)
-    if budget is None and tried is None and device == "cpu":
+    checks.count(near, "--near", 0, 10_000)
+    if near and budget is not None:
+        raise ValueError(f"--near goes with --settings, not with --budget, got --near {near}")
+    if budget is None and tried is None and not near and device == "cpu":
         budget = _ON_A_CPU
     seconds = None if budget is None else _seconds(budget)
     if epochs is not None:
@@ -86,9 +90,9 @@ def search(
     known, trainer, drawn = _trained(model, space, benchmark, metric=_metric(metric, benchmark), epochs=epochs)
     store, _ = checks.open_results(results)
     first = tried or (8 if budget else 32)
-    planned = first * seeds + min(finalists, first) * reruns + trials
+    planned = (first + near) * seeds + min(finalists, first) * reruns + trials
     counts = {"seeds": seeds, "finalists": finalists, "reruns": reruns, "fresh": trials}
-    how: dict[str, Any] = {"settings": tried, **counts, "budget": seconds, "seed": seed}
+    how: dict[str, Any] = {"settings": tried, "near": near, **counts, "budget": seconds, "seed": seed}
     how |= {"results": store, "device": device, "command": checks.command_line(), "trainer": trainer}
     with screen.Batches(planned) as bar:
         found = searched(name, drawn, known, callback=bar.show, **how)

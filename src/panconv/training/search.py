@@ -29,6 +29,7 @@ SETTINGS = 32  # that are tried where neither their number nor the time is said
 _APART = 100_000
 TRYING, AGAIN, FRESH = _APART, 2 * _APART, 3 * _APART
 _MOST_SEED = 2**31  # of a search, so that all others are below 2^32
+_PARENTS = 4  # of settings that are drawn near the best
 _MOST_SETTINGS = 10_000  # within a budget
 _IDLE = 100  # draws in a row that bring nothing new, after which a space counts as tried
 
@@ -61,6 +62,7 @@ def search(
     model: str = PAN,
     *,
     settings: int | None = None,
+    near: int = 0,
     seeds: int = 2,
     finalists: int = 10,
     reruns: int = 10,
@@ -88,6 +90,7 @@ def search(
         model: "pan", or what the trainer's tasks name.
         settings: how many to draw, of which those that come again are tried once; None for 32, or with a budget for
             as many as fit.
+        near: how many more to draw near the best of these; not within a budget.
         seeds, finalists, reruns, fresh: as above; fresh = 0 for no test.
         budget: about so many seconds of training. Half of it is for trying settings, of which there is at least one.
             What is left is for the rest: where it would take longer, there are fewer finalists, down to two, and if
@@ -106,6 +109,10 @@ def search(
     for argument, value in {"seeds": seeds, "finalists": finalists, "reruns": reruns}.items():
         checked_count(value, argument, most=_APART)
     checked_count(fresh, "fresh", least=0, most=_APART)
+    if checked_count(near, "near", least=0, most=_MOST_SETTINGS) and budget is not None:
+        raise ValueError(
+            f"near goes with a number of settings, not with a budget, got near={near}: leave one of them out"
+        )
     checked_device(device)
     limit = _limit(settings, budget)
     if checked_seed(seed) >= _MOST_SEED:
@@ -124,6 +131,8 @@ def search(
     how = {"results": results, "device": device, "command": command, "callback": callback, "found": known(results)}
     stages = _Stages(name, model, split, trainer, seed, how)
     tried = stages.tried(space, limit, seeds, budget, rungs if vectors else ())
+    if near:
+        tried += stages.near(space, ranked(tried), limit, near, seeds, rungs if vectors else ())
     best, counts = ranked(tried)[:finalists], _Counts(finalists, reruns, fresh)
     if budget is not None:
         counts = _affordable(tried, best, counts, budget)
@@ -158,7 +167,7 @@ class _Stages:
         start, end, each, idle = 0, limit if budget is None else 1, 0.0, 0
         while start < end and idle < _IDLE:
             drawn = self._drawn(space, range(start, end), rungs)
-            own = {json.dumps(one, sort_keys=True): one for one in drawn}
+            own = {_key(*one): one for one in drawn}
             new = [one for text, one in own.items() if text not in asked]
             asked |= own.keys()
             found = self._run(new, TRYING, seeds, tested=False)
@@ -170,8 +179,21 @@ class _Stages:
                 end = start + max(0, min(limit - start, start, space.next_group(start) - start, fitting))
         return records
 
+    def near(
+        self, space: Space, points: Sequence[Point], limit: int, count: int, seeds: int, rungs: Sequence[float]
+    ) -> list[Record]:
+        """More settings, near the best of those that were tried."""
+        drawn = space.settings(range(limit), self.seed, vectors := self.trainer.vectors(self.model))
+        by_key = {_key(*asked): each for each, asked in zip(drawn, self._spelt(drawn, rungs), strict=True)}
+        parents = [by_key[_key(point.operator, point.settings)] for point in points[:_PARENTS]]
+        asked = self._spelt(space.near(parents, count, self.seed, vectors), rungs)
+        new = {key: each for each in asked if (key := _key(*each)) not in by_key}
+        return self._run(list(new.values()), TRYING, seeds, tested=False)
+
     def _drawn(self, space: Space, places: Sequence[int], rungs: Sequence[float]) -> list[Asked]:
-        drawn = space.settings(places, self.seed, self.trainer.vectors(self.model))
+        return self._spelt(space.settings(places, self.seed, self.trainer.vectors(self.model)), rungs)
+
+    def _spelt(self, drawn: Sequence[dict[str, Any]], rungs: Sequence[float]) -> list[Asked]:
         asked = [self.trainer.spelt(each) for each in drawn]
         return [(operator, {**how, **_halved(how, rungs)}) for operator, how in asked]
 
@@ -191,6 +213,10 @@ class _Stages:
 
     def _run(self, asked: Sequence[Asked], first: int, trials: int, *, tested: bool) -> list[Record]:
         return run(self._tasks(asked, first, trials, tested=tested), trainer=self.trainer, **self.how)
+
+
+def _key(operator: dict[str, Any] | None, settings: dict[str, Any]) -> str:
+    return json.dumps([operator or {}, settings], sort_keys=True)
 
 
 def _halved(settings: dict[str, Any], rungs: Sequence[float]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from panconv.base.checks import as_number, checked_count, kind_of, shown
 
+_NEAR = 1 / 8  # of a range
 _DIGITS = 3  # significant ones of a number that is drawn: a record is read by people
 
 
@@ -48,6 +49,16 @@ class Range:
         found = low * (high / low) ** share if self.log else low + (high - low) * share
         found = round(found) if whole else float(f"{found:.{_DIGITS}g}")
         return min(max(found, self.low), self.high)
+
+    def around(self, value: float) -> Range:
+        """An eighth of the range to either side of a value, on its scale; of whole numbers at least 1."""
+        value = min(max(value, self.low), self.high)
+        if self.log:
+            factor = (self.high / self.low) ** _NEAR
+            return Range(max(self.low, value / factor), min(self.high, value * factor), log=True)
+        width = _NEAR * (self.high - self.low)
+        width = max(1, round(width)) if isinstance(self.low, int) and isinstance(self.high, int) else width
+        return Range(max(self.low, value - width), min(self.high, value + width))
 
 
 def drawn(values: Any, random: Random) -> Any:
@@ -119,6 +130,31 @@ class Space:
             else self._drawn(i if i < begin else i - len(self.points), seed, vectors)
             for i in places
         ]
+
+    def near(
+        self, parents: Sequence[dict[str, Any]], count: int, seed: int, vectors: Collection[str]
+    ) -> list[dict[str, Any]]:
+        """Settings near some others, which are parents in turn. Of what may differ side by side, half of the numbers
+        are drawn anew around the parent's, and a quarter of the other choices."""
+        return [self._near(parents[i % len(parents)], Random(f"{seed} near {i}"), vectors) for i in range(count)]
+
+    def _near(self, parent: dict[str, Any], random: Random, vectors: Collection[str]) -> dict[str, Any]:
+        found = dict(parent)
+        for name, values in {**self.values, **self._kind(parent)}.items():
+            if not isinstance(name, str) or (vectors and name not in vectors):
+                continue
+            again = random.random()
+            if isinstance(values, Range) and again < 1 / 2:
+                found[name] = values.around(parent[name]).draw(random)
+            elif isinstance(values, Choice) and again < 1 / 4:
+                found[name] = values.draw(random)
+        return found
+
+    def _kind(self, settings: dict[str, Any]) -> Mapping[Any, Any]:
+        """That of `either` which some settings are of."""
+        fixed = ([pair for pair in each.items() if not isinstance(pair[1], (Choice, Range))] for each in self.either)
+        fits = (all(settings.get(name) == value for name, value in pairs) for pairs in fixed)
+        return next((each for each, fit in zip(self.either, fits, strict=True) if fit), {})
 
     def _drawn(self, place: int, seed: int, vectors: Collection[str]) -> dict[str, Any]:
         found: dict[str, Any] = {}
