@@ -72,6 +72,7 @@ COVERED = {
     "paper/studies": "paper/studies",
     "paper/tables": "paper/tables",
     "training/presets": "best/test_presets",
+    "training/space": "training/test_spaces",
     **{f"paper/zoo/res_{name}": "paper/zoo/test_residual" for name in ("gat", "gcn", "sage")},
     "paths/levels": "paths/test_effective",
     "paths/masked": "nn/test_explainable",

@@ -53,7 +53,7 @@ from panconv.tasks import auc, communities, link_scores, modularity, nmi, split_
 from panconv.testing import assert_operator
 from panconv.training.grid import grid_points, power_law_points
 from panconv.training.search import search
-from panconv.training.spaces import Choice, Range
+from panconv.training.space import Choice, Range
 from panconv.walkers import RandomWalk, SecondOrderWalk
 
 PACKAGE = str(Path(panconv.__file__).parent)

@@ -7,7 +7,8 @@ from panconv.best.across import Across, shared
 from panconv.best.search import Missing, Search
 from panconv.records.record import Results
 from panconv.training.search import AGAIN
-from panconv.training.spaces import SPACES, Space
+from panconv.training.space import Space
+from panconv.training.spaces import SPACES
 
 SEARCHES = tuple(
     Search(graph, space="warm", settings=4, seeds=1, finalists=1, reruns=2) for graph in ("cora", "citeseer")

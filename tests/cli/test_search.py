@@ -9,7 +9,8 @@ import panconv.data
 from panconv.paper.zoo import runner
 from panconv.records.record import Results
 from panconv.training import pans
-from panconv.training.spaces import SPACES, Choice, Space
+from panconv.training.space import Choice, Space
+from panconv.training.spaces import SPACES
 
 SHORT = ["--settings=2", "--seeds=1", "--finalists=2", "--reruns=2", "--trials=3"]
 TINY = Space(

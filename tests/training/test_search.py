@@ -14,7 +14,7 @@ from panconv.records.record import Record, Results, pan_task
 from panconv.training import pans, recipe
 from panconv.training.runner import Diverged, missing
 from panconv.training.search import AGAIN, FRESH, TRYING, search
-from panconv.training.spaces import Choice, Range, Space
+from panconv.training.space import Choice, Range, Space
 
 FLAT = {"method": 5, "L": 1, "weights": [0.0, 1.0], "hidden": 4, "layers": 2, "dropout": 0.0, "patience": 99}
 # An operator that all but deletes the features learns nothing.

@@ -6,7 +6,8 @@ import pytest
 from panconv.records.record import UNSAID, Task, check_task
 from panconv.training.pans import Pans
 from panconv.training.runner import batched
-from panconv.training.spaces import SPACES, Choice, Range, Space, checked_space, pan_operator
+from panconv.training.space import Choice, Range, Space, checked_space
+from panconv.training.spaces import SPACES, pan_operator
 
 VECTORS = Pans().vectors("pan")
 

@@ -15,7 +15,8 @@ from panconv.records.record import PAN, Record, Results, Task
 from panconv.training.pans import Pans
 from panconv.training.runner import Tell
 from panconv.training.search import Found, Searcher, search
-from panconv.training.spaces import SPACES, Space
+from panconv.training.space import Space
+from panconv.training.spaces import SPACES
 
 
 class Missing(ValueError):

@@ -16,7 +16,7 @@ from panconv.records.record import PAN
 if TYPE_CHECKING:
     from panconv.records.ranking import Point
     from panconv.training.search import Found, Searcher
-    from panconv.training.spaces import Space
+    from panconv.training.space import Space
 
 _ON_A_CPU = "10m"  # where nothing is said: some settings are made for a GPU, and would take hours
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}

@@ -22,7 +22,8 @@ from panconv.records.schema import SPLITS
 from panconv.training.halving import RUNGS
 from panconv.training.pans import Pans, loaded, named_graph, with_masks
 from panconv.training.runner import Step, Trainer, known, run
-from panconv.training.spaces import SPACES, Space, checked_space
+from panconv.training.space import Space, checked_space
+from panconv.training.spaces import SPACES
 
 SETTINGS = 32  # that are tried where neither their number nor the time is said
 # The first seed of each stage, to which the search's own is added: no two stages share one.

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from panconv.paper.zoo.registry import METHODS, checked
-from panconv.training.spaces import TUNED, Choice, Range, Space
+from panconv.training.space import Choice, Range, Space
+from panconv.training.spaces import TUNED
 
 _WIDTHS = Choice((16, 32, 64))
 _GROUP = 4  # of a few dozen settings, so that widths and lengths are drawn as often as may be
