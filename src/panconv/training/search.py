@@ -110,12 +110,8 @@ def search(
     for argument, value in {"seeds": seeds, "finalists": finalists, "reruns": reruns}.items():
         checked_count(value, argument, most=_APART)
     checked_count(fresh, "fresh", least=0, most=_APART)
-    if checked_count(near, "near", least=0, most=_MOST_SETTINGS) and budget is not None:
-        raise ValueError(
-            f"near goes with a number of settings, not with a budget, got near={near}: leave one of them out"
-        )
     checked_device(device)
-    limit = _limit(settings, budget)
+    limit = _limit(settings, near, budget)
     if checked_seed(seed) >= _MOST_SEED:
         raise ValueError(f"seed must be below 2^31, so that those of the trainings are below 2^32, got {shown(seed)}")
     if trainer is None and model != PAN:
@@ -124,6 +120,7 @@ def search(
     graph = None if graph is None else with_masks(graph, split)
     trainer = Pans(graph) if trainer is None else trainer
     vectors = trainer.vectors(model)
+    rungs = rungs if vectors else ()
     if graph is None and (split is None or fresh):
         first = space.settings([0], seed, vectors)[0]
         graph = loaded(name, bool(first.get("rows", UNSAID["rows"])))  # as it will be trained on
@@ -131,9 +128,8 @@ def search(
     _check_tested(graph, split, [FRESH + seed + i for i in range(fresh)])
     how = {"results": results, "device": device, "command": command, "callback": callback, "found": known(results)}
     stages = _Stages(name, model, split, trainer, seed, how)
-    tried = stages.tried(space, limit, seeds, budget, rungs if vectors else ())
-    if near:
-        tried += stages.near(space, ranked(tried), limit, near, seeds, rungs if vectors else ())
+    tried = stages.tried(space, limit, seeds, budget, rungs)
+    tried += stages.near(space, ranked(tried), limit, near, seeds, rungs)
     best, counts = ranked(tried)[:finalists], _Counts(finalists, reruns, fresh)
     if budget is not None:
         counts = _affordable(tried, best, counts, budget)
@@ -184,6 +180,8 @@ class _Stages:
         self, space: Space, points: Sequence[Point], limit: int, count: int, seeds: int, rungs: Sequence[float]
     ) -> list[Record]:
         """More settings, near the best of those that were tried."""
+        if not count:
+            return []
         drawn = space.settings(range(limit), self.seed, vectors := self.trainer.vectors(self.model))
         by_key = {_key(*asked): each for each, asked in zip(drawn, self._spelt(drawn, rungs), strict=True)}
         parents = [by_key[_key(point.operator, point.settings)] for point in points[:_PARENTS]]
@@ -258,8 +256,12 @@ def _to_the_end(record: Record) -> float:
     return record.seconds * epochs / sum((end - start) / 2**i for i, (start, end) in enumerate(stages))
 
 
-def _limit(settings: Any, budget: Any) -> int:
-    """How many settings are tried at most."""
+def _limit(settings: Any, near: Any, budget: Any) -> int:
+    """How many settings are tried at most, before those near the best."""
+    if checked_count(near, "near", least=0, most=_MOST_SETTINGS) and budget is not None:
+        raise ValueError(
+            f"near goes with a number of settings, not with a budget, got near={near}: leave one of them out"
+        )
     if budget is not None:
         checked_positive(budget, "budget")
     if settings is not None:
