@@ -71,6 +71,7 @@ COVERED = {
     "paper/settings": "paper/tables",
     "paper/studies": "paper/studies",
     "paper/tables": "paper/tables",
+    "training/budget": "training/test_search",
     "training/presets": "best/test_presets",
     "training/space": "training/test_spaces",
     **{f"paper/zoo/res_{name}": "paper/zoo/test_residual" for name in ("gat", "gcn", "sage")},

@@ -9,8 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from torch_geometric.data import Data
 
@@ -19,6 +18,7 @@ from panconv.data.splits import with_splits
 from panconv.records.ranking import Point, ranked
 from panconv.records.record import PAN, UNSAID, Record, Results, Task
 from panconv.records.schema import SPLITS
+from panconv.training.budget import Counts, affordable, seconds
 from panconv.training.halving import RUNGS
 from panconv.training.pans import Pans, loaded, named_graph, with_masks
 from panconv.training.runner import Step, Trainer, known, run
@@ -130,9 +130,9 @@ def search(
     stages = _Stages(name, model, split, trainer, seed, how)
     tried = stages.tried(space, limit, seeds, budget, rungs)
     tried += stages.near(space, ranked(tried), limit, near, seeds, rungs)
-    best, counts = ranked(tried)[:finalists], _Counts(finalists, reruns, fresh)
+    best, counts = ranked(tried)[:finalists], Counts(finalists, reruns, fresh)
     if budget is not None:
-        counts = _affordable(tried, best, counts, budget)
+        counts = affordable(tried, best, counts, budget)
     again = stages.again(best[: counts.finalists], AGAIN, counts.reruns, tested=False)
     ranking = ranked(again)
     last = stages.again(ranking[:1], FRESH, counts.fresh, tested=True)
@@ -169,10 +169,10 @@ class _Stages:
             asked |= own.keys()
             found = self._run(new, TRYING, seeds, tested=False)
             records += found
-            each, idle = (_seconds(found) / len(new), 0) if new else (each, idle + end - start)
+            each, idle = (seconds(found) / len(new), 0) if new else (each, idle + end - start)
             start = end
             if budget is not None:
-                fitting = int((budget / 2 - _seconds(records)) / (each or 1e-9))
+                fitting = int((budget / 2 - seconds(records)) / (each or 1e-9))
                 end = start + max(0, min(limit - start, start, space.next_group(start) - start, fitting))
         return records
 
@@ -222,38 +222,6 @@ def _halved(settings: dict[str, Any], rungs: Sequence[float]) -> dict[str, Any]:
     """The setting that asks for halving, in epochs; nothing where a model is not trained by epochs."""
     epochs = sorted({max(1, round(share * settings["epochs"])) for share in rungs}) if "epochs" in settings else []
     return {"halving": epochs} if epochs else {}
-
-
-def _seconds(records: Sequence[Record]) -> float:
-    return sum(record.seconds for record in records)
-
-
-class _Counts(NamedTuple):
-    """How much follows the first stage."""
-
-    finalists: int
-    reruns: int
-    fresh: int
-
-
-def _affordable(tried: Sequence[Record], best: Sequence[Point], asked: _Counts, budget: float) -> _Counts:
-    """What there is time for, if each training takes as long as the longest of the finalists: fewer finalists, and with
-    two of them fewer reruns and fresh seeds, by the same share."""
-    theirs = [(point.operator, point.settings) for point in best]
-    each = max(_to_the_end(record) for record in tried if (record.operator or {}, record.settings) in theirs)
-    if not each:
-        return asked
-    trainings, (_, reruns, fresh) = (budget - _seconds(tried)) / each, asked
-    finalists = min(len(best), max(2, int((trainings - fresh) // reruns)))
-    share = min(1.0, max(0.0, trainings / (finalists * reruns + fresh)))
-    return _Counts(finalists, max(min(2, reruns), int(share * reruns)), max(min(1, fresh), int(share * fresh)))
-
-
-def _to_the_end(record: Record) -> float:
-    """The seconds of a training, if halving had ended none of those beside it, with whom it shares the time."""
-    rungs, epochs = record.settings.get("halving") or [], record.settings.get("epochs", 1)
-    stages = pairwise([0, *rungs, epochs])
-    return record.seconds * epochs / sum((end - start) / 2**i for i, (start, end) in enumerate(stages))
 
 
 def _limit(settings: Any, near: Any, budget: Any) -> int:
