@@ -171,7 +171,7 @@ def _show(found: Found, heading: str) -> None:
         words = screen.one_line(point.words(differing)) or "one finalist alone"
         rows.add_row(_validation(point), f"{point.trials}", words)
     count = _tried(found)
-    best = f"the best of {count} settings, trained again, and where they differ" if count > 1 else "one setting was tried"
+    best = f"the best of {count} settings, trained again, and where they differ" if count > 1 else "one was tried"
     screen.out.print(screen.bold(heading, f": {best}"), rows)
     said = [name for name, value in flat[0].items() if value is not None and value is not False and value != ""]
     screen.out.print(screen.bold("Choice: ", screen.one_line(found.choice.words(said))))
