@@ -161,8 +161,8 @@ def _record(task: Task, s: int, result: FitResult[PAN], learned: list[Tensor], d
     best, own = result.best_epoch[s], (task.operator or {})["L"]
     return Record(
         **vars(task),
-        test_accuracy=_share(result.test_metric[s]) if task.tested else None,
-        val_accuracy=_share(accuracy[best - 1]) if best else 0.0,
+        test_accuracy=share(result.test_metric[s]) if task.tested else None,
+        val_accuracy=share(accuracy[best - 1]) if best else 0.0,
         seconds=round(result.seconds / len(result.best_epoch), 3),
         device=device,
         versions=versions(),
@@ -170,13 +170,13 @@ def _record(task: Task, s: int, result: FitResult[PAN], learned: list[Tensor], d
         val_loss=loss[best - 1] if best else None,
         best_epoch=best,
         loss_curve=loss if task.tested else [],
-        accuracy_curve=[*map(_share, accuracy)] if task.tested else [],
+        accuracy_curve=[*map(share, accuracy)] if task.tested else [],
         path_weights=[[number_or_null(round(k, 4)) for k in layer[: own + 1, s].tolist()] for layer in learned],
         temperatures=_temperatures(result.model, s),
     )
 
 
-def _share(value: float | None) -> float:
+def share(value: float | None) -> float:
     """A metric as a record has it: 0 where it could not be measured."""
     return value if value is not None and isfinite(value) else 0.0
 

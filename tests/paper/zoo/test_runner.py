@@ -271,3 +271,8 @@ def test_splits_side_by_side_and_one_after_another():
     seen.clear()
     run(tasks(0, 1, split="random", model="lp", settings=METHODS["lp"].settings), train=train)
     assert seen == [((2708,), [0], -1), ((2708,), [1], -1)]
+
+
+def test_a_metric_that_cannot_be_measured_is_0():
+    scores, y = torch.rand(4, 2), torch.zeros(4, dtype=torch.long)  # nodes of one class have no AUC
+    assert runner._measured(scores, y, torch.ones(4, dtype=torch.bool), "auc") == 0.0

@@ -29,6 +29,7 @@ from panconv.records.schema import number_or_null
 from panconv.training.fit import FitResult
 from panconv.training.halving import cutting
 from panconv.training.metrics import METRICS, agreement
+from panconv.training.pans import share
 from panconv.training.runner import Tell, versions
 from panconv.transforms import METTransform
 
@@ -157,10 +158,10 @@ def _check_classes_alone(model: str, metric: str) -> None:
 
 
 def _measured(found: Tensor, y: Tensor, mask: Tensor, metric: str) -> float:
-    """The metric of a trial's scores, (N, C), or of its classes, (N,), on the nodes of a mask."""
+    """The metric of a trial's scores, (N, C), or of its classes, (N,), on the nodes of a mask; 0 where it has none."""
     found, y = found[mask], y[mask]
     value = agreement(found, y) if found.dim() == 1 else METRICS[metric].of(found.unsqueeze(1), y.unsqueeze(1), None)
-    return round(float(value), 6)
+    return round(share(float(value)), 6)
 
 
 # ---------------------------------------------------------------------- graphs
