@@ -133,7 +133,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--peer-trials", type=int, default=2)
     parser.add_argument("--epochs", type=int, default=200)
     args = parser.parse_args(arguments)
-    print(machine(torch.device(args.device)))
+    print(machine())
     for name in args.graphs:
         for way, ours, theirs in compared(name, args.device, args.trials, args.peer_trials, args.epochs):
             ratio = theirs / ours
