@@ -88,7 +88,9 @@ def test_standing():
     pan = Line("PAN", 3, 80.0, 1.0, 1.0, "cpu")
     peers = [Line("a", 3, 78.0, 1.0, 1.0, "cpu", "PAN", (-1.0, -2.0, -3.0)), Line("b", 3, 70.0, 1.0, 1.0, "cpu")]
     assert contests.standing([pan, *peers]) == "PAN is 2.0 ahead of its best peer, a, 3.5 paired standard errors."
-    assert contests.standing([pan, replace(peers[1], mean=81.0)]) == "PAN is 1.0 behind its best peer, b."
+    behind = replace(peers[0], mean=81.0, changes=(1.0, 2.0))
+    assert contests.standing([pan, behind]) == "PAN is 1.5 behind its best peer, a, 3.0 paired standard errors."
+    assert contests.standing([pan, replace(peers[0], changes=(1.0,))]) == ""  # one trial decides nothing
     assert contests.standing([pan]) == contests.standing([]) == ""
 
 

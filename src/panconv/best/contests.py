@@ -6,6 +6,7 @@ graphs whose neighbours differ, on all ten of their splits.
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
@@ -67,15 +68,16 @@ def _differing_rows(graph: str, chosen: Mapping[str, Point]) -> list[Row]:
 
 
 def standing(found: Sequence[Line]) -> str:
-    """PAN beside its best peer, in words: by how much it is ahead, in paired standard errors."""
-    peers = [line for line in found if not line.name.startswith("PAN")]
-    if not peers or len(peers) == len(found):
+    """PAN beside its best peer, in words: by how much it is ahead, in paired standard errors; nothing of a first look,
+    where one trial says who is ahead."""
+    peers = [line for line in found if not line.name.startswith("PAN") and len(line.changes) > 1]
+    if not peers:
         return ""
     best = max(peers, key=lambda line: line.mean)
-    ahead = found[0].mean - best.mean
-    errors = f", {abs(best.errors):.1f} paired standard errors" if best.errors else ""
+    ahead = -statistics.fmean(best.changes)
     side = "ahead of" if ahead >= 0 else "behind"
-    return f"{found[0].name} is {abs(ahead):.1f} {side} its best peer, {best.name}{errors}."
+    errors = f"{abs(best.errors):.1f} paired standard errors"
+    return f"{best.against} is {abs(ahead):.1f} {side} its best peer, {best.name}, {errors}."
 
 
 TUNED_ALIKE = Study("Everyone tuned alike", GRAPHS, _rows(_alike, "public"), _alike)
