@@ -94,9 +94,11 @@ def obstacle() -> str | None:
 def traced(job, folder: Path, log: Path, *options: str) -> int:
     """How the write ends, with strace on it from its first call to its last."""
     ours, theirs = os.pipe()
+    heard, told = os.pipe()
     if not (child := os.fork()):
         try:
             ctypes.CDLL(None).prctl(0x59616D61, ctypes.c_ulong(-1))  # any process may trace this one
+            os.write(told, b"x")  # strace comes after that call, or it would be one of those that are counted
             os.read(ours, 1)
             job.write(folder)
             os._exit(DONE)
@@ -104,6 +106,8 @@ def traced(job, folder: Path, log: Path, *options: str) -> int:
             os._exit(REFUSED)
         finally:
             os._exit(1)  # some other exception
+    os.read(heard, 1)
+    os.close(heard), os.close(told)
     command = ["strace", "-p", str(child), "-o", str(log), *options]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as tracer:
         while re.search(r"TracerPid:\s+0", Path(f"/proc/{child}/status").read_text()):
