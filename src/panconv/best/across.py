@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from panconv.best.search import Search, looked_up
-from panconv.records.ranking import Point, ranked
+from panconv.records.ranking import Point, key_of, ranked
 from panconv.records.record import Record, Results, Task
 from panconv.training.runner import run
 from panconv.training.search import AGAIN, Searcher
 from panconv.training.spaces import PUBLISHED, pan_operator
 
-_OF_A_GRAPH = (
-    "halving",
-    "metric",
-)  # no part of a choice: the first belongs to the first stage, the second to the graph
+# Settings that are no part of a choice: one belongs to the first stage, the other to the graph.
+_OF_A_GRAPH = ("halving", "metric")
 
 
 @dataclass(frozen=True)
@@ -70,14 +67,10 @@ class Across:
 
 def shared(records: Mapping[str, Sequence[Record]]) -> list[Point]:
     """The settings that have records on all graphs, the best mean validation accuracy over the graphs first."""
-    by_graph = [{_key(point): point for point in ranked(each)} for each in records.values()]
+    by_graph = [{key_of(point.operator, _chosen(point)): point for point in ranked(each)} for each in records.values()]
     common = [key for key in by_graph[0] if all(key in each for each in by_graph)]
     points = [_mean([each[key] for each in by_graph]) for key in common]
     return sorted(points, key=lambda point: (-point.val_accuracy, point.val_loss))
-
-
-def _key(point: Point) -> str:
-    return json.dumps([point.operator, _chosen(point)], sort_keys=True)
 
 
 def _chosen(point: Point) -> dict[str, Any]:

@@ -32,8 +32,7 @@ class Search:
         model: PAN, or a baseline as the zoo names it.
         space: one of `panconv.training.spaces.SPACES` for PAN; a baseline has its own.
         settings, near, seeds, finalists, reruns: as in `panconv.training.search.search`.
-        epochs: at most so many, in place of the space's.
-        values: what else the space is to have.
+        values: what the space is to have in place of its own, of what it has.
     """
 
     graph: str
@@ -44,21 +43,24 @@ class Search:
     seeds: int = 2
     finalists: int = 10
     reruns: int = 10
-    epochs: int | None = None
     values: dict[str, Any] = field(default_factory=dict)
 
     def quick(self) -> Search:
         """A first look: few settings, few epochs."""
-        return replace(self, settings=2, near=0, seeds=1, finalists=1, reruns=1, epochs=QUICK_EPOCHS)
+        values = {**self.values, "epochs": QUICK_EPOCHS}
+        return replace(self, settings=2, near=0, seeds=1, finalists=1, reruns=1, values=values)
+
+    @property
+    def trainings(self) -> int:
+        """How many there are."""
+        return (self.settings + self.near) * self.seeds + self.finalists * self.reruns
 
     def drawn_from(self) -> Space:
         """The space, with what the graph and this search ask for."""
         found = SPACES[self.space] if self.model == PAN else space_of(self.model, self.graph)
-        given = dict(self.values)
+        given = {name: value for name, value in self.values.items() if name in found.values}
         if self.graph in METRIC_OF:
             given["metric"] = METRIC_OF[self.graph]
-        if self.epochs is not None and "epochs" in found.values:
-            given["epochs"] = self.epochs
         return found.with_values(**given)
 
     def trainer(self) -> Searcher:

@@ -46,8 +46,7 @@ def _planned(study: Study, graph: str, done: Sequence[Record], trials: int, quic
     from panconv.training.runner import missing
 
     searches = [each.quick() if quick else each for each in study.searches(graph).values()]
-    tried = sum(each.settings * each.seeds + each.finalists * each.reruns + trials for each in searches)
-    return tried or missing(study.tasks(graph, done, trials, quick), done)
+    return sum(each.trainings + trials for each in searches) or missing(study.tasks(graph, done, trials, quick), done)
 
 
 def _show(study: Study, graph: str, records: list[Record], results: Results, quick: bool) -> None:

@@ -53,12 +53,17 @@ def std(values: Sequence[float]) -> float:
     return statistics.stdev(values) if len(values) > 1 else 0.0
 
 
+def key_of(operator: dict[str, Any] | None, settings: dict[str, Any]) -> str:
+    """What two points have in common that are the same one."""
+    return json.dumps([operator or {}, settings], sort_keys=True)
+
+
 def ranked(records: Sequence[Record]) -> list[Point]:
     """The operators of some records, each with its settings, best mean validation accuracy first; a tie goes to the
     lower loss."""
     groups: dict[str, list[Record]] = {}
     for record in records:
-        groups.setdefault(json.dumps([record.operator, record.settings], sort_keys=True), []).append(record)
+        groups.setdefault(key_of(record.operator, record.settings), []).append(record)
     points = []
     for group in groups.values():
         accuracy = [record.val_accuracy for record in group if record.best_epoch != 0]

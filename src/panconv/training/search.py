@@ -6,7 +6,6 @@ last stage and not before.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -15,7 +14,7 @@ from torch_geometric.data import Data
 
 from panconv.base.checks import checked_count, checked_device, checked_positive, checked_seed, kind_of, shown
 from panconv.data.splits import with_splits
-from panconv.records.ranking import Point, ranked
+from panconv.records.ranking import Point, key_of, ranked
 from panconv.records.record import PAN, UNSAID, Record, Results, Task
 from panconv.records.schema import SPLITS
 from panconv.training.budget import Counts, affordable, seconds
@@ -164,7 +163,7 @@ class _Stages:
         start, end, each, idle = 0, limit if budget is None else 1, 0.0, 0
         while start < end and idle < _IDLE:
             drawn = self._drawn(space, range(start, end), rungs)
-            own = {_key(*one): one for one in drawn}
+            own = {key_of(*one): one for one in drawn}
             new = [one for text, one in own.items() if text not in asked]
             asked |= own.keys()
             found = self._run(new, TRYING, seeds, tested=False)
@@ -183,10 +182,10 @@ class _Stages:
         if not count:
             return []
         drawn = space.settings(range(limit), self.seed, vectors := self.trainer.vectors(self.model))
-        by_key = {_key(*asked): each for each, asked in zip(drawn, self._spelt(drawn, rungs), strict=True)}
-        parents = [by_key[_key(point.operator, point.settings)] for point in points[:_PARENTS]]
+        by_key = {key_of(*asked): each for each, asked in zip(drawn, self._spelt(drawn, rungs), strict=True)}
+        parents = [by_key[key_of(point.operator, point.settings)] for point in points[:_PARENTS]]
         asked = self._spelt(space.near(parents, count, self.seed, vectors), rungs)
-        new = {key: each for each in asked if (key := _key(*each)) not in by_key}
+        new = {key: each for each in asked if (key := key_of(*each)) not in by_key}
         return self._run(list(new.values()), TRYING, seeds, tested=False)
 
     def _drawn(self, space: Space, places: Sequence[int], rungs: Sequence[float]) -> list[Asked]:
@@ -212,10 +211,6 @@ class _Stages:
 
     def _run(self, asked: Sequence[Asked], first: int, trials: int, *, tested: bool) -> list[Record]:
         return run(self._tasks(asked, first, trials, tested=tested), trainer=self.trainer, **self.how)
-
-
-def _key(operator: dict[str, Any] | None, settings: dict[str, Any]) -> str:
-    return json.dumps([operator or {}, settings], sort_keys=True)
 
 
 def _halved(settings: dict[str, Any], rungs: Sequence[float]) -> dict[str, Any]:
