@@ -27,7 +27,7 @@ def test_the_general_preset_without_a_graph_never_sees_it():
 def test_searches_whose_settings_are_compared_are_of_one_space():
     for name, choice in CHOICES.items():
         if isinstance(choice, Across):
-            assert len({(each.space, each.settings, each.seeds) for each in choice.searches}) == 1, name
+            assert len({(each.space, each.seeds) for each in choice.searches}) == 1, name
 
 
 def test_a_preset_is_a_recipe_and_the_user_s_own():

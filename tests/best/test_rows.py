@@ -43,19 +43,28 @@ def test_elsewhere_every_row_has_the_same_split():
     assert {task.model for task in rows.values()} == {"pan", *elsewhere.PEERS}
 
 
+AS_IT_IS = {"α = 1", "L = 4", "no batch norm", "2 draws"}
+BY_ROWS = {"propagate": True, "nearest": 3, "nodes": 5, "ramp": 2}
+
+
+@pytest.mark.parametrize("rows", [{}, BY_ROWS])
 @pytest.mark.parametrize("name", ablation.CHANGES)
-def test_every_change_is_one_thing_and_can_be_trained(name):
-    best = Recipe(**untrained.RECIPE)
+def test_every_change_is_one_thing_and_can_be_trained(name, rows):
+    best = Recipe(**untrained.RECIPE).but(**rows)
     changed = ablation.CHANGES[name](best)
     if not ablation._same(changed, best):
         data = small()
         model = changed.model(data.x.size(1), 2, trials=2)
         model.seed([0, 1])
         assert bool(model(data.x, Adjacency.of(data.edge_index, num_nodes=data.num_nodes)).isfinite().all())
-        assert changed.operator == best.operator or changed.settings == best.settings
+        assert (
+            changed.operator == best.operator or changed.but(nearest=None).settings == best.but(nearest=None).settings
+        )
         changed.but(epochs=2).fit(data, seeds=[0, 1])
     else:
-        assert name in ("α = 1", "L = 4", "no batch norm", "2 draws")  # as it is already
+        assert name in AS_IT_IS | (
+            set() if rows else {"100 nodes", "1000 nodes", "8 nearest", "128 nearest", "no ramp"}
+        )
 
 
 def test_an_ablation_changes_the_preset_and_compares_paths_at_one_length():

@@ -98,8 +98,8 @@ def test_the_dropout_of_the_features_is_their_own():
 @pytest.mark.parametrize(
     ("given", "error", "words"),
     [
-        ("x", TypeError, "inputs must be a dict of drop_nodes, dropout, propagate, norm, or None"),
-        ({"drop": 0.1}, ValueError, "inputs has no option 'drop', only: drop_nodes, dropout, propagate, norm"),
+        ("x", TypeError, "inputs must be a dict of drop_nodes, dropout, propagate, norm, nearest, or None"),
+        ({"drop": 0.1}, ValueError, "inputs has no option 'drop', only: drop_nodes, dropout, propagate, norm, nearest"),
         ({"drop_nodes": 1.0}, ValueError, "inputs drop_nodes must be at least 0 and below 1"),
         ({"drop_nodes": [0.1, 0.2]}, ValueError, "inputs drop_nodes must be one number, for one trial, got 2 of them"),
         ({"dropout": "x"}, ValueError, "inputs dropout must be at least 0 and below 1"),

@@ -6,7 +6,7 @@ from two_communities import small
 
 from panconv import PAN, Adjacency, fit
 from panconv.nn import DropNodes, Dropout, Stacked
-from panconv.training.consistency import Consistency
+from panconv.training.consistency import Consistency, _with_drawn
 from panconv.training.inputs import Inputs
 from panconv.training.objective import losses, picked
 from panconv.training.parts import part_of
@@ -78,6 +78,49 @@ def test_nodes_that_the_model_is_unsure_of_are_left_alone():
     assert Consistency(confidence=[0, 0.5]).narrowed([1]).confidence == 0.5
 
 
+@pytest.mark.parametrize("own_rows", [False, True])
+@pytest.mark.parametrize("trials", [None, 2])
+def test_on_some_nodes(trials, own_rows):
+    """The loss is that of the training nodes and of nodes that are drawn, and each trial draws its own."""
+    data, S = small(), trials or 1
+    inputs = {"propagate": True, "drop_nodes": 0.3, "nearest": 3}
+    model = PAN(6, 8, 2, 1, jk="last", L=2, weights=[0.5, 0.3, 0.2], dropout=0.2, trials=trials, inputs=inputs)
+    model.seed(list(range(S)))
+    model.train().key(torch.arange(S), 3)
+    mask = data.train_mask
+    if own_rows and trials:
+        mask = torch.stack([data.train_mask, data.val_mask | (torch.arange(40) % 4 == 2)], 1)
+    sample = Inputs((data.x, Adjacency.of(data.edge_index)), {}).with_part(part_of(data.y, mask))
+    consistency = Consistency(2, 0.7, 0.4, nodes=9)
+    rows = _with_drawn(model, sample, 9)
+    n = len(rows) - 9
+    assert rows.shape == (20 + 9, S)
+    assert 0 <= int(rows.min()) <= int(rows.max()) < 40
+    if trials:
+        assert not torch.equal(rows[n:, 0], rows[n:, 1])
+    scores = model.drawn(sample.inputs, {"rows": rows}, 2)
+    y = data.y[rows]
+    expected = [plain_loop(scores[:, s], y[:, s], torch.arange(n), 0.7, 0.4) for s in range(S)]
+    torch.testing.assert_close(consistency(model, sample), torch.stack(expected))
+
+
+def test_the_weight_grows_over_the_first_steps():
+    data = small()
+    model = PAN(6, 8, 2)
+    model.seed([0])
+    model.train().key(torch.tensor([0]), 1)
+    sample = Inputs((data.x, Adjacency.of(data.edge_index)), {}).with_part(part_of(data.y, data.train_mask))
+    none, whole = (Consistency(2, weight)(model, sample) for weight in (0.0, 1.0))
+    for step, share in ((1, 0.25), (3, 0.75), (4, 1.0), (9, 1.0)):
+        found = Consistency(2, 1.0, ramp=4)(model, sample._replace(step=torch.tensor(step)))
+        torch.testing.assert_close(found, none + share * (whole - none))
+    histories = [
+        fit(PAN(6, 8, 2), data, regularizer=Consistency(2, 2.0, ramp=r), **SETTINGS).history for r in (0, 1, 9)
+    ]
+    torch.testing.assert_close(histories[0], histories[1], equal_nan=True)
+    assert histories[0]["train_loss"][0] > histories[2]["train_loss"][0]
+
+
 def test_one_draw_of_no_weight_is_the_plain_training():
     for make in (lambda: PAN(6, 8, 2, trials=2), lambda: Stacked(Net, 6, 2, trials=2), Net):
         plain = fit(make(), small(), seeds=[0, 1], **SETTINGS)
@@ -85,13 +128,27 @@ def test_one_draw_of_no_weight_is_the_plain_training():
         torch.testing.assert_close(plain.history, drawn.history, equal_nan=True, rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("make", [lambda S: PAN(6, 8, 2, trials=S, norm="batch").double(), lambda S: Net().double()])
-def test_a_trial_among_others_is_the_trial_alone(make):
+def by_rows(S):
+    inputs = {"propagate": True, "drop_nodes": 0.3, "nearest": 4, "norm": "batch"}
+    return PAN(6, 8, 2, 1, jk="last", L=2, weights=[0.5, 0.3, 0.2], trials=S, inputs=inputs).double()
+
+
+@pytest.mark.parametrize(
+    ("make", "nodes"),
+    [
+        (lambda S: PAN(6, 8, 2, trials=S, norm="batch").double(), None),
+        (lambda S: Net().double(), None),
+        (by_rows, 7),
+    ],
+)
+def test_a_trial_among_others_is_the_trial_alone(make, nodes):
     weight, sharpening, data = [0.0, 1.0, 2.0], [0.5, 0.2, 1.0], small()
     data.x = data.x.double()  # in which rounding does not grow into a difference that is seen
-    together = fit(make(3), data, seeds=[4, 5, 6], regularizer=Consistency(2, weight, sharpening), **SETTINGS)
+    together = fit(
+        make(3), data, seeds=[4, 5, 6], regularizer=Consistency(2, weight, sharpening, nodes=nodes, ramp=7), **SETTINGS
+    )
     for s in range(3):
-        one = Consistency(2, weight[s], sharpening[s])
+        one = Consistency(2, weight[s], sharpening[s], nodes=nodes, ramp=7)
         alone = fit(make(None), data, seeds=[4 + s], regularizer=one, **SETTINGS)
         last = len(alone.history["val_loss"])
         for name, values in alone.history.items():
@@ -116,6 +173,14 @@ def test_what_is_wrong():
         Consistency(weight=-1)
     with pytest.raises(ValueError, match="weight must be a number, or 2, one per trial, got 3 of them"):
         fit(PAN(6, 8, 2, trials=2), small(), seeds=[0, 1], regularizer=Consistency(weight=[1, 2, 3]))
+    with pytest.raises(ValueError, match="nodes goes with a PAN, got nodes = 3 with another module"):
+        fit(Net(), small(), regularizer=Consistency(nodes=3))
+    data = small()
+    data.train_mask = torch.stack([data.train_mask, data.train_mask & (torch.arange(40) < 20)], 1)
+    with pytest.raises(ValueError, match="nodes goes with splits of one size for all trials, got nodes = 3: leave it"):
+        fit(by_rows(2).float(), data, seeds=[0, 1], regularizer=Consistency(nodes=3))
+    with pytest.raises(ValueError, match="ramp must be an integer of at least 0, got -1"):
+        Consistency(ramp=-1)
     data = small()
     data.y = data.x[:, :2]
     with pytest.raises(ValueError, match="Consistency goes with classes, but y holds numbers"):

@@ -26,7 +26,7 @@ def given(monkeypatch):
 
     monkeypatch.setattr(recipe, "PAN", model)
     monkeypatch.setattr(recipe, "fit", trained)
-    monkeypatch.setattr(recipe, "Consistency", lambda *args: ("consistency", *args))
+    monkeypatch.setattr(recipe, "Consistency", lambda *args, **named: ("consistency", *args, named))
     return found
 
 
@@ -53,6 +53,7 @@ def test_what_is_said_is_passed_on(given):
     how = {
         **{**QUICK, "norm": "batch", "jk": "last", "act": "elu", "concat": True, "keep": "both", "metric": "auc"},
         **{"residual": "input", "share": 0.2, "drop_nodes": 0.4, "norm_input": "batch", "propagate": True},
+        **{"nearest": 16, "nodes": 300, "ramp": 50},
         **{"draws": 4, "consistency": 1.5, "decay_others": 1e-4},
     }
     Recipe({**MET, "paths": "shortest"}, how).fit(small(), [0, 1])
@@ -62,8 +63,13 @@ def test_what_is_said_is_passed_on(given):
         **{"norm": "batch", "jk": "last", "act": "elu", "concat": True, "paths": "shortest"}
     }
     assert named["residual"] == {"kind": "input", "share": 0.2, "identity": 0.5}
-    assert named["inputs"] == {"drop_nodes": 0.4, "dropout": None, "propagate": True, "norm": "batch"}
-    assert given.fit["regularizer"] == ("consistency", 4, 1.5, 0.5, 0.0)
+    assert named["inputs"] == {"drop_nodes": 0.4, "dropout": None, "propagate": True, "norm": "batch", "nearest": 16}
+    assert given.fit["regularizer"] == (
+        "consistency",
+        4,
+        1.5,
+        {"sharpening": 0.5, "confidence": 0.0, "nodes": 300, "ramp": 50},
+    )
     assert (given.fit["keep"], given.fit["metric"], given.fit["decay_others"]) == ("both", "auc", 1e-4)
     Recipe(MET, {**QUICK, "residual": "layer"}).fit(small(), [0])
     assert given.model[1]["residual"] == "layer"
@@ -79,7 +85,8 @@ def test_recipes_side_by_side_have_a_number_per_trial(given):
     assert all(together.settings[name] == [0.1, 0.2] for name in VECTORS)
     together.fit(small(), [0, 1])
     assert given.fit["lr"] == given.fit["weight_decay"] == given.fit["decay_others"] == [0.1, 0.2]
-    assert given.fit["regularizer"] == ("consistency", 4, *[[0.1, 0.2]] * 3)
+    two = {name: [0.1, 0.2] for name in ("sharpening", "confidence")}
+    assert given.fit["regularizer"] == ("consistency", 4, [0.1, 0.2], {**two, "nodes": None, "ramp": 0})
     named = given.model[1]
     assert named["dropout"] == named["inputs"]["dropout"] == named["inputs"]["drop_nodes"] == [0.1, 0.2]
     assert named["residual"] == {"kind": "input", "share": [0.1, 0.2], "identity": [0.1, 0.2]}

@@ -223,7 +223,7 @@ def test_within_a_budget_settings_that_can_train_side_by_side_do():
 
     assert shapes(replace(XS, group=8)) == [1, 1, 2, 4, 8, 8, 8, 8]
     points = ({"x": 0.15, "epochs": 40}, {"x": 0.25, "epochs": 40})
-    assert shapes(replace(XS, group=8, ahead=8, points=points)) == [1, 1, 2, 4, 1, 1, 8, 8, 8, 6]
+    assert shapes(replace(XS, group=8, points=points)) == [1, 1, 2, 4, 2, 8, 8, 8, 6]
     assert shapes(replace(XS, group=8, points=points[:1])) == [1, 1, 2, 4, 1, 8, 8, 8, 7]
     assert shapes(replace(XS, group=8), budget=50.0) == [1, 1, 2, 4, 8, 8, 1]
 

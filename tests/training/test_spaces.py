@@ -63,10 +63,8 @@ def test_points_come_first_and_are_like_any_other():
     space = Space({"L": Choice((1, 2)), "lr": Range(0.1, 0.2)}, (point,))
     assert space.settings(range(2), 0, VECTORS)[0] == point
     assert space.with_values(lr=0.3).settings(range(2), 0, VECTORS)[0] == {"L": 3, "lr": 0.3}
-    behind = replace(space, ahead=2).settings(range(4), 0, VECTORS)
-    assert behind[2] == point
     drawn = replace(space, points=()).settings(range(3), 0, VECTORS)
-    assert [*behind[:2], behind[3]] == drawn
+    assert space.settings(range(4), 0, VECTORS) == [point, *drawn]
 
 
 def test_settings_near_others():
@@ -113,18 +111,13 @@ def test_where_groups_end():
     plain = Space({"a": Range(0.0, 1.0)}, group=4)
     assert [plain.next_group(place) for place in range(6)] == [4, 4, 4, 4, 8, 8]
     point = {"a": 0.5}
-    behind = replace(plain, points=(point,) * 2, ahead=4)
-    assert [behind.next_group(place) for place in range(8)] == [4, 4, 4, 4, 5, 6, 10, 10]  # a point stands for itself
-    first = replace(plain, points=(point,))
-    assert [first.next_group(place) for place in range(6)] == [1, 5, 5, 5, 5, 9]
-    amid = replace(plain, points=(point,), ahead=2)
-    assert [amid.next_group(place) for place in range(6)] == [5, 5, 5, 5, 5, 9]
+    first = replace(plain, points=(point,) * 2)
+    assert [first.next_group(place) for place in range(8)] == [1, 2, 6, 6, 6, 6, 10, 10]  # a point stands for itself
 
 
-@pytest.mark.parametrize("ahead", [0, 2, 4, 5])
-def test_one_of_each_kind_and_every_point(ahead):
+def test_one_of_each_kind_and_every_point():
     kinds = ({"norm": None}, {"norm": "batch"}, {"norm": "layer"})
-    space = Space({}, ({"norm": "own"},), either=kinds, group=4, ahead=ahead)
+    space = Space({}, ({"norm": "own"},), either=kinds, group=4)
     found = space.settings(space.one_of_each(), 0, VECTORS)
     assert [each["norm"] for each in found] == ["own", None, "batch", "layer"]
 
@@ -166,7 +159,6 @@ def _spelt(drawn):
         (lambda: Range(0.0, 1.0, log=True), "rising and above 0"),
         (lambda: Range("a", 1), "low and high must be rising"),
         (lambda: Space({}, group=0), "group must be an integer of at least 1, got 0"),
-        (lambda: Space({}, ahead=-1), "ahead must be an integer of at least 0, got -1"),
         (
             lambda: Space({("a", "b"): Choice(((1, 2), Choice(((3, 4), (5,)))))}),
             r"the values of \('a', 'b'\) must be tuples of 2, one for each name, got \(5,\)",

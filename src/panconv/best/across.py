@@ -12,7 +12,7 @@ from panconv.records.ranking import Point, key_of, ranked
 from panconv.records.record import Record, Results, Task
 from panconv.training.runner import run
 from panconv.training.search import AGAIN, Searcher
-from panconv.training.spaces import PUBLISHED, pan_operator
+from panconv.training.spaces import PUBLISHED, WARMED, pan_operator
 
 # Settings that are no part of a choice: one belongs to the first stage, the other to the graph.
 _OF_A_GRAPH = ("halving", "metric")
@@ -20,7 +20,7 @@ _OF_A_GRAPH = ("halving", "metric")
 
 @dataclass(frozen=True)
 class Across:
-    """A choice over the searches of some graphs, all in one space, so that they tried the same settings.
+    """A choice over the searches of some graphs, all in one space, among the settings that all of them tried.
 
     Args:
         searches: one per graph.
@@ -54,8 +54,11 @@ class Across:
         return self.found(records)[0]
 
     def _published(self, point: Point) -> bool:
-        """Whether these settings were published for the graph that is left out."""
-        return self.left_out in PUBLISHED and (point.operator, point.settings) == pan_operator(PUBLISHED[self.left_out])
+        """Whether these settings were published for the graph that is left out, or are those warmed."""
+        for known in (PUBLISHED, WARMED):
+            if self.left_out in known and (point.operator, point.settings) == pan_operator(known[self.left_out]):
+                return True
+        return False
 
     def _again(self, points: Sequence[Point], like: Record) -> list[Task]:
         """The reruns of some points on the graph of a record."""

@@ -7,8 +7,7 @@ is M·φ with wₙ = exp(−E(n)/T) and G(n)ᵢⱼ = g(i, j; n), the number of p
 
     M = Z^a · Σₙ wₙ · D_n^b · G(n) · D_n^b' · Z^a'
 
-Nothing of the size of Aⁿ is formed. Path counts may run to 10²³² and beyond (`scalings.py`); with S trials side by side
-the weights, and so Z, have S columns.
+Nothing of the size of Aⁿ is formed. Path counts may exceed 10²³² (`scalings.py`). Weights of S trials have S columns.
 """
 
 from __future__ import annotations
@@ -152,6 +151,10 @@ class MET:
         """The transposed operator."""
         return _of(self._parts._replace(transposed=not self._parts.transposed))
 
+    def with_weights(self, weights: PathWeights) -> MET:
+        """The operator with other path weights, which must go with its method and its paths."""
+        return _of(self._parts._replace(weights=weights))
+
     def __matmul__(self, x: Tensor) -> Tensor:
         """M·x for x (N,) or (N, …); with weights of S trials, for x (N, S, …)."""
         return self.apply(x)
@@ -192,8 +195,6 @@ class MET:
         matrix = self._plan(torch.promote_types(dtype, torch.float32)).matrix().to(dtype)
         return matrix.t().coalesce() if self._parts.transposed else matrix
 
-    # ------------------------------------------------------------------ its symmetry
-
     @property
     def is_symmetric(self) -> bool:
         """Whether M = Mᵀ by construction: an undirected graph, and no scaling of rows alone."""
@@ -231,8 +232,8 @@ class MET:
 
     def __repr__(self) -> str:
         rule = ", ".join(f"{k}={v}" for k, v in self.rule._asdict().items() if k != "weights")
-        name = f"MET(method={self.method} ({rule}), L={self.paths.L}, weights={self.weights}, {self.paths.adj})"
-        return name + ".T" * self._parts.transposed
+        parts = f"method={self.method} ({rule}), L={self.paths.L}, weights={self.weights}, {self.paths.adj}"
+        return f"MET({parts})" + ".T" * self._parts.transposed
 
     # ------------------------------------------------------------------ its thermodynamics, each (N,) or (N, S)
 
@@ -267,10 +268,8 @@ class MET:
 
     @property
     def path_weights(self) -> Tensor:
-        """k(n; i), the share of length n in what node i receives (eq. 2), (L+1, N) or (L+1, N, S).
-
-        Where the method does not divide by Z, it is the k(n) that the simplified layer (eq. 10) takes for all nodes.
-        """
+        """k(n; i), the share of length n in what node i receives (eq. 2), or k(n) for all nodes (eq. 10) where the
+        method does not divide by Z, (L+1, N) or (L+1, N, S)."""
         if self.rule.overall is None:
             w = self.weights().unsqueeze(1)
             return w.expand(w.size(0), self.shape[0], *w.shape[2:])

@@ -105,7 +105,9 @@ def _before_and_beside(config: Mapping[str, Any]) -> dict[str, Any]:
     entering = config["inputs"]
     beside = widths(config) if residual is not None and residual.kind == "layer" else ()
     return {
-        "entrance": Entrance(entering.drop_nodes, norm_from(entering.norm, features, None, trials), trials),
+        "entrance": Entrance(
+            entering.drop_nodes, norm_from(entering.norm, features, None, trials), trials, entering.nearest
+        ),
         "start": Affine(features, config["hidden_channels"], trials) if from_input(config) else None,
         "residuals": nn.ModuleList(Linear(a, b, trials) for a, b in beside),
     }

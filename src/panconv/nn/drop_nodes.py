@@ -32,12 +32,12 @@ class DropNodes(Dropout):
         check_features(x)
         if self.p == 0:
             return x
-        factor = self._factor(x)
+        factor = self.factor(x)
         if isinstance(x, SparseRows):
             return x.times(factor)
         return (x.unsqueeze(1) if x.dim() < factor.dim() else x) * factor
 
-    def _factor(self, x: Tensor | SparseRows) -> Tensor:
+    def factor(self, x: Tensor | SparseRows) -> Tensor:
         """What each row is multiplied by: (N, 1), or (N, S, 1) where trials differ in it."""
         heads = 2 if len(x.shape) > 2 else 1
         shape = (*x.shape[:heads], *[1] * (len(x.shape) - heads))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 from torch import Tensor, nn
@@ -14,9 +15,10 @@ from panconv.nn.dropout import Dropout
 from panconv.nn.entrance import EnteringConv, Entrance
 from panconv.nn.layout import from_input, widths
 from panconv.nn.linear import Affine, Linear
-from panconv.nn.norms import BatchNorm
+from panconv.nn.norms import BatchNorm, LayerNorm
 from panconv.nn.pan_conv import PANConv
 from panconv.nn.residual import InputConv
+from panconv.paths import family_of
 from panconv.weights import layer_specs
 
 
@@ -25,6 +27,7 @@ class Around(NamedTuple):
 
     graph: tuple[Any, ...]  # as a layer takes it
     graphs: tuple[Any, ...]  # which graph each node is in, as a normalisation that asks for it does
+    rows: Tensor | None = None  # the nodes whose scores are asked for, where no others are needed; None for all
 
 
 class Layers(nn.Module):
@@ -49,6 +52,7 @@ class Layers(nn.Module):
         self.dropouts = nn.ModuleList(map(Dropout, ps))
         self.surround(config, surroundings(config))
         self._fix_idle_biases()
+        self._check_nearest()
 
     def surround(self, config: dict[str, Any], made: dict[str, Any]) -> None:
         """Takes up what stands between the convolutions, before, beside and behind them."""
@@ -66,6 +70,23 @@ class Layers(nn.Module):
             directly = not self.act_first or self.act is None
             if directly and isinstance(norm, BatchNorm) and conv.bias is not None:
                 conv.bias.requires_grad_(False)  # and is kept, so that saved models have the tensors they always had
+
+    def _check_nearest(self) -> None:
+        """The largest entries of M are found once, so M must stay as it is."""
+        first = self.layers()[0]
+        if self.entrance.nearest is None:
+            return
+        if not family_of(first.paths).counts_steps or list(first.weights.parameters()):
+            raise ValueError(
+                "inputs nearest goes with fixed path weights on paths whose steps are counted, such as walks, got "
+                f"weights {first.weights} on {first.paths!r}: fix them, or leave nearest out"
+            )
+
+    @property
+    def takes_rows(self) -> bool:
+        """Whether scores of some nodes alone cost no more than these: nothing but the entrance looks at others."""
+        by_node = all(map(_looks_at_no_other, (*self.norms, self.entrance.norm)))
+        return self.propagates and self.num_layers == 1 and not self.residuals and by_node
 
     def layers(self) -> list[PANConv]:
         """The convolutions, first to last."""
@@ -108,7 +129,8 @@ class Layers(nn.Module):
         conv, dropout = self.convs[i], self.dropouts[i]
         if i == 0 and self.propagates:
             graphs = around.graphs if self.entrance_by_graph else ()
-            out = conv(x, *around.graph, enter=lambda *given: dropout(self.entrance(*given, *graphs)))
+            enter = partial(self.entrance, rows=around.rows)
+            out = conv(x, *around.graph, enter=lambda *given: dropout(enter(*given, *graphs)))
             x = dropout(self.entrance.drop_nodes(x)) if self.residuals else x
         else:
             x = dropout(x)
@@ -117,6 +139,11 @@ class Layers(nn.Module):
 
     def _act(self, x: Tensor) -> Tensor:
         return x if self.act is None else self.act(x)
+
+
+def _looks_at_no_other(norm: nn.Module) -> bool:
+    """Whether a normalisation, as it evaluates, takes each node by itself."""
+    return isinstance(norm, (nn.Identity, BatchNorm)) or (isinstance(norm, LayerNorm) and norm.mode == "node")
 
 
 def _convolutions(config: dict[str, Any]) -> Iterator[PANConv]:

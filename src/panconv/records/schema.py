@@ -66,6 +66,7 @@ def number_or_null(value: Any) -> Any:
 
 _TEXT = Rule(lambda value: isinstance(value, str), "text")
 _COUNT = Rule(lambda value: is_whole(value, 1), "a whole number of at least 1")
+_COUNT_OR_NULL = Rule(or_null(_COUNT.holds), f"{_COUNT.words}, or null")
 _NATURAL = Rule(is_whole, "a whole number of at least 0")
 _NUMBERS = list_of(or_null(is_number))
 TASK: dict[str, Rule] = {
@@ -151,11 +152,14 @@ _UNSAID: dict[str, Rule] = {  # settings that may be there; `record.UNSAID` has 
     "dropout_input": Rule(or_null(_SHARE_BELOW_1.holds), f"{_SHARE_BELOW_1.words}, or null"),
     "propagate": _FLAG,
     "norm_input": _one_of(None, "batch", "layer"),
+    "nearest": _COUNT_OR_NULL,
     # of the training
     "draws": _COUNT,
     "consistency": _AT_LEAST_0,
     "sharpening": _POSITIVE,
     "confidence": Rule(is_share, "a number between 0 and 1"),
+    "nodes": _COUNT_OR_NULL,
+    "ramp": Rule(lambda value: is_whole(value, 0), "a whole number of at least 0"),
     "decay_others": _AT_LEAST_0,
     "metric": _one_of("accuracy", "auc", "macro_f1"),
     "halving": Rule(or_null(list_of(lambda value: is_whole(value, 1))), "a list of epochs, or null"),

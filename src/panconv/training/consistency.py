@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
-from panconv.base import by_trial
+from panconv.base import by_trial, random
 from panconv.base.by_trial import Numbers, Placed, checked_by_trial
 from panconv.base.checks import checked_count
 from panconv.training.draws import drawn
@@ -43,6 +43,10 @@ class Consistency:
         confidence: a number or one per trial: nodes of which no class has a p̄ that high are left alone (Feng et al.,
             2022). A model that is held to its own first guesses may never leave them: all nodes are of one class then,
             and agree.
+        nodes: how many nodes the consistency is measured on beside the training nodes, drawn anew at each step, each
+            trial its own; None for all. For `PAN`: one of one layer that propagates first, with the option ``nearest``
+            of its `inputs`, then costs little more than these and the training nodes.
+        ramp: steps over which the weight grows from 0 to its own: against the same end as `confidence`.
 
     >>> half_and_whole = Consistency(weight=[0.5, 1.0])  # fit(PAN(…, trials=2), data, seeds=[0, 1], regularizer=…)
     >>> half_and_whole.narrowed([1]).weight
@@ -55,8 +59,12 @@ class Consistency:
         weight: float | Sequence[float] = 1.0,
         sharpening: float | Sequence[float] = 0.5,
         confidence: float | Sequence[float] = 0.0,
+        nodes: int | None = None,
+        ramp: int = 0,
     ) -> None:
         self.draws = checked_count(draws, "draws")
+        self.nodes = None if nodes is None else checked_count(nodes, "nodes")
+        self.ramp = checked_count(ramp, "ramp", least=0)
         least = (lambda each: 0 <= each < math.inf, "at least 0 and finite")
         self.weight: Numbers = checked_by_trial(weight, "weight", *least)
         self.confidence: Numbers = checked_by_trial(
@@ -70,11 +78,18 @@ class Consistency:
     def __call__(self, model: Any, sample: Sample) -> Tensor:
         if sample.part.y.is_floating_point():
             raise ValueError(f"Consistency goes with classes, but y holds numbers, {sample.part.y.dtype}: leave it out")
-        scores = drawn(model, sample.inputs, sample.named, self.draws)  # (N, S, draws, C)
-        S = scores.size(1)
-        each = torch.arange(S * self.draws, device=scores.device) // self.draws
-        entropy = losses(picked(scores.flatten(1, 2), sample.part.of_trials(each))).unflatten(0, (S, self.draws))
+        named = sample.named
+        if self.nodes is not None:
+            named = {**named, "rows": _with_drawn(model, sample, self.nodes)}
+        scores = drawn(model, sample.inputs, named, self.draws)  # (N, S, draws, C)
+        S, counted = scores.size(1), scores
+        part = sample.part.of_trials(torch.arange(S * self.draws, device=scores.device) // self.draws)
+        if self.nodes is not None:
+            counted, part = scores[: len(part.y)], part._replace(rows=None)
+        entropy = losses(picked(counted.flatten(1, 2), part)).unflatten(0, (S, self.draws))
         weight = self._number("weight", scores)
+        if self.ramp and sample.step is not None:
+            weight = weight * (sample.step.to(scores.dtype) / self.ramp).clamp(max=1)
         return entropy.mean(1) + weight * self._distance(scores.softmax(-1))
 
     def _distance(self, p: Tensor) -> Tensor:
@@ -98,5 +113,22 @@ class Consistency:
 
     def narrowed(self, rows: Sequence[int]) -> Consistency:
         """The same for some of the trials alone."""
-        numbers = (self.weight, self.sharpening, self.confidence)
-        return Consistency(self.draws, *(by_trial.picked(each, rows) for each in numbers))
+        weight, sharpening, confidence = (
+            by_trial.picked(each, rows) for each in (self.weight, self.sharpening, self.confidence)
+        )
+        return Consistency(self.draws, weight, sharpening, confidence, self.nodes, self.ramp)
+
+
+def _with_drawn(model: Any, sample: Sample, nodes: int) -> Tensor:
+    """The training nodes of each trial, and behind them those that are drawn for this step, (n, S)."""
+    if not hasattr(model, "row_keys"):
+        raise ValueError(f"nodes goes with a PAN, got nodes = {nodes} with another module: leave it out")
+    if sample.part.weight is not None:
+        raise ValueError(f"nodes goes with splits of one size for all trials, got nodes = {nodes}: leave it out")
+    N, S, device = sample.inputs[0].shape[0], model.trials or 1, sample.part.y.device
+    if model.row_keys is None:
+        now = torch.randint(N, (nodes, S), device=device)
+    else:
+        now = random.words(model.row_keys.reshape(-1), (nodes,)).T % N
+    rows = torch.arange(N, device=device) if sample.part.rows is None else sample.part.rows
+    return torch.cat([rows if rows.dim() == 2 else rows.unsqueeze(1).expand(-1, S), now])

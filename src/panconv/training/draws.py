@@ -58,8 +58,11 @@ def at_once(model: Any, inputs: tuple[Any, ...], named: Mapping[str, Any], draws
         kept[draws] = model.repeated(draws)
     wide, buffers = kept[draws].train(model.training), dict(model.named_buffers())
     state = {name: p.repeat_interleave(draws, 0) for name, p in (*model.named_parameters(), *buffers.items())}
+    given = dict(named)
+    if (rows := given.get("rows")) is not None and rows.dim() == 2:
+        given["rows"] = rows.repeat_interleave(draws, 1)
     with _keyed(model, wide, lambda key: random.drawn(key, draws)):
-        scores = functional_call(wide, state, inputs, dict(named))
+        scores = functional_call(wide, state, inputs, given)
     with torch.no_grad():
         for name, buffer in _running(model).items():
             buffer.copy_(mean_of_draws(state[name].unflatten(0, (model.trials, draws)), 1))

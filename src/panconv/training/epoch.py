@@ -101,7 +101,7 @@ class Epoch:
         for sample in self.train:
             self.steps += 1
             self.model.key(self.seeds, self.steps[0])
-            loss = self.loss(sample)
+            loss = self.loss(sample._replace(step=self.steps[0]))
             descend(self.optimizer, loss.sum())
             found.append(loss.detach())
             rows.append(len(sample.part.y))

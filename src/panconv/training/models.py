@@ -18,6 +18,7 @@ from panconv.graph.prepared import prepared
 from panconv.graph.repeated import Reading
 from panconv.nn import num_hops
 from panconv.nn.between import checked_graphs, surroundings
+from panconv.nn.entrance import checked_rows, rows_of
 from panconv.nn.explainable import is_explained
 from panconv.nn.layers import Around
 from panconv.nn.layout import resolved
@@ -63,8 +64,9 @@ class PAN(SideBySide):
             β = log(identity/l + 1); a linear map behind them gives the scores, as with jk. A number each, or S.
         inputs: what happens to the features before the first matrix, a dict of ``drop_nodes``, the probability that a
             node's features are dropped (`panconv.nn.DropNodes`); ``dropout``, None for that of the other layers;
-            ``propagate``, whether M comes before dropout and W in the first layer; and ``norm``, ``"batch"`` or
-            ``"layer"``, of what is propagated so. The first two are a number each, or S.
+            ``propagate``, whether M comes before dropout and W in the first layer; ``norm``, ``"batch"`` or
+            ``"layer"``, of what is propagated so; and ``nearest``, how many entries per row of M are used while
+            training, the largest of them, None for all. The first two are a number each, or S.
 
     >>> model = PAN(1433, 16, 7)
     >>> [conv.method for conv in model.convs]
@@ -180,18 +182,25 @@ class PAN(SideBySide):
         edge_attr: None = None,
         batch: Tensor | None = None,
         batch_size: int | None = None,
+        rows: Tensor | None = None,
     ) -> Tensor:
-        """Scores of all nodes.
+        """Scores of all nodes, or of some.
 
         Args:
             x, edge_index, edge_weight: as in `PANConv`.
             edge_attr: None: a path has no features of its edges.
             batch, batch_size: which graph each node is in, and how many there are, for norms that look at whole graphs.
+            rows: the nodes whose scores are wanted, (n,), or (n, S) where each trial has its own; None for all. A model
+                of one layer that propagates first (`inputs`) takes these alone past M, and its batch norms see no other
+                nodes.
         """
         x, around = self._checked(x, edge_index, edge_weight, edge_attr, batch, batch_size)
-        hidden = self.outputs(x, around, self.jk is not None)
+        rows = None if rows is None else checked_rows(rows, x.shape[0], self.trials)
+        alone = rows if self.takes_rows else None
+        hidden = self.outputs(x, around._replace(rows=alone), self.jk is not None)
         out = hidden[-1] if self.jk is None else self.jk(hidden)
-        return out if self.lin is None else self.lin(self.dropouts[-1](out))
+        scores = out if self.lin is None else self.lin(self.dropouts[-1](out))
+        return scores if self.takes_rows else rows_of(scores, rows)
 
     def hidden(self, x: Tensor | SparseRows, edge_index: Any, edge_weight: Tensor | None = None) -> list[Tensor]:
         """What comes out of each layer, first to last, as the model evaluates."""

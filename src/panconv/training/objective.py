@@ -41,10 +41,18 @@ class Sample(NamedTuple):
     inputs: tuple[Any, ...]
     part: Part
     named: Mapping[str, Any] = {}
+    step: Tensor | None = None  # the number of the step that is taken on it, from 1
 
     def scores(self, model: Any) -> Tensor:
         """(N, C), or (N, S, C)."""
         return model(*self.inputs, **self.named)
+
+    def picked(self, model: Any) -> Picked:
+        """The scores that count; of a model that can find them alone (`takes_rows`), no others are found."""
+        if self.part.rows is None or not getattr(model, "takes_rows", False):
+            return picked(self.scores(model), self.part)
+        scores = model(*self.inputs, **self.named, rows=self.part.rows)
+        return picked(scores, self.part._replace(rows=None))
 
     def of_trials(self, which: Tensor | list[int]) -> Sample:
         """The same for some of the trials alone."""
@@ -87,7 +95,7 @@ def measured(found: Picked, metric: str) -> tuple[Tensor, Tensor]:
 
 def gathered(model: Any, samples: Iterable[Sample]) -> Picked:
     """The rows that count of all samples, one behind the other."""
-    found = [picked(sample.scores(model), sample.part) for sample in samples]
+    found = [sample.picked(model) for sample in samples]
     if len(found) == 1:
         return found[0]
     return Picked(torch.cat([each.scores for each in found]), torch.cat([each.y for each in found]), None)

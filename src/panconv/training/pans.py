@@ -116,15 +116,24 @@ def batch_size(data: Data, recipe: Recipe, device: str = "cpu") -> int:
     """How many trials of a graph train side by side within memory."""
     (N, F), how = data.x.shape, recipe.setting
     stored = data.x.values().numel() if data.x.layout == torch.sparse_csr else data.x.numel()
-    draws, L = how("draws"), recipe.operator["L"]
-    # Features are held once, or where they are propagated, once per draw.
-    features = draws * _PROPAGATED * N * F if how("propagate") else _BYTES_PER_FEATURE * stored
+    draws, L, held = how("draws"), recipe.operator["L"], N
+    if how("nodes") is not None and how("nearest") is not None and recipe.model(F, 2).takes_rows:
+        held = min(N, how("nodes") + _labelled(data)) if "regularizer" in recipe.options() else N
+    # Features are held once, or where they are propagated, once per draw, and M·X, by which is evaluated, once.
+    propagated = draws * _PROPAGATED * held * F + (4 * N * F if held < N else 0)
+    features = propagated if how("propagate") else _BYTES_PER_FEATURE * stored
     lengths = L + 1 if how("concat") else max(1.0, L * _HELD.get(recipe.operator["method"], 0.0))
     per_hidden = _BYTES_WITH_INPUT if how("residual") == "input" else _BYTES_PER_HIDDEN
-    each = features + draws * per_hidden * N * how("hidden") * max(1, how("layers") / 2) * lengths
+    each = features + draws * per_hidden * held * how("hidden") * max(1, how("layers") / 2) * lengths
     place = torch.device(device)
     budget = free_bytes(place) // 2 if place.type == "cuda" else _BATCH_BYTES
     return max(1, int(budget // each))
+
+
+def _labelled(data: Data) -> int:
+    """Training nodes, in the largest of the splits."""
+    mask = getattr(data, "train_mask", None)
+    return data.num_nodes if mask is None else int(mask.reshape(data.num_nodes, -1).sum(0).max())
 
 
 def train_batch(

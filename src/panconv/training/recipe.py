@@ -87,7 +87,8 @@ class Recipe:
 
     def _inputs(self) -> dict[str, Any] | None:
         """What happens to the features before the first matrix; None for nothing but the model's dropout."""
-        names = {"drop_nodes": "drop_nodes", "dropout": "dropout_input", "propagate": "propagate", "norm": "norm_input"}
+        names = {name: name for name in ("drop_nodes", "propagate", "nearest")}
+        names |= {"dropout": "dropout_input", "norm": "norm_input"}
         if all(self.setting(name) == UNSAID[name] for name in names.values()):
             return None
         return {argument: self.setting(name) for argument, name in names.items()}
@@ -98,7 +99,8 @@ class Recipe:
         given = {name: value for name, value in given.items() if name not in UNSAID or value != UNSAID[name]}
         draws, weight = self.setting("draws"), self.setting("consistency")
         if draws > 1 or weight != UNSAID["consistency"]:
-            given["regularizer"] = Consistency(draws, weight, self.setting("sharpening"), self.setting("confidence"))
+            others = {name: self.setting(name) for name in ("sharpening", "confidence", "nodes", "ramp")}
+            given["regularizer"] = Consistency(draws, weight, **others)
         return given
 
     def fit(

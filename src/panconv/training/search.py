@@ -29,7 +29,7 @@ SETTINGS = 32  # that are tried where neither their number nor the time is said
 _APART = 100_000
 TRYING, AGAIN, FRESH = _APART, 2 * _APART, 3 * _APART
 _MOST_SEED = 2**31  # of a search, so that all others are below 2^32
-_PARENTS = 4  # of settings that are drawn near the best
+_PARENTS = 2  # of settings that are drawn near the best
 _MOST_SETTINGS = 10_000  # within a budget
 _IDLE = 100  # draws in a row that bring nothing new, after which a space counts as tried
 

@@ -28,6 +28,7 @@ class SideBySide(Layers):
     config: dict[str, Any]  # as given
     trials: int | None
     decay: str
+    row_keys: Tensor | None = None  # by which nodes are drawn at a step, where some are looked at alone
 
     def matrices(self) -> list[nn.Parameter]:
         """The matrix of each layer, first to last, and then all others."""
@@ -76,6 +77,7 @@ class SideBySide(Layers):
             start = torch.as_tensor(seeds, device=next(self.parameters()).device)
             start = start if self.trials is not None else start[0]
         n = self.num_layers
+        self.row_keys = None if start is None else random.keys(start, 2 * n + 3, epoch)
         streams: dict[Any, int] = {dropout: n + i for i, dropout in enumerate(self.dropouts)}
         streams[self.entrance.drop_nodes] = 2 * n + 2  # behind those of the dropout, at most n + 2
         for module, stream in streams.items():

@@ -78,18 +78,15 @@ class Space:
             the first group of settings has those of the first, the second group those of the second, and so on, and
             after the last it starts again.
         group: how many settings in a row share what cannot differ side by side, so that they train side by side.
-        ahead: how many are drawn before the points come: a small budget should not go to points that train slowly.
     """
 
     values: Mapping[Any, Any]
     points: tuple[dict[str, Any], ...] = ()
     either: tuple[Mapping[Any, Any], ...] = ()
     group: int = 8
-    ahead: int = 0
 
     def __post_init__(self) -> None:
         checked_count(self.group, "group")
-        checked_count(self.ahead, "ahead", least=0)
         for values in (self.values, *self.either):
             for name, of in values.items():
                 if isinstance(name, tuple):
@@ -97,16 +94,13 @@ class Space:
 
     def one_of_each(self) -> list[int]:
         """The places of the points, and of the first setting with each of `either`."""
-        begin, end = self.ahead, self.ahead + len(self.points)
-        firsts = [self.group * i for i in range(max(1, len(self.either)))]
-        return [*range(begin, end), *(i if i < begin else i + len(self.points) for i in firsts)]
+        points = len(self.points)
+        return [*range(points), *(points + self.group * i for i in range(max(1, len(self.either))))]
 
     def next_group(self, place: int) -> int:
-        """The first place after one that begins a group; a point between groups stands for itself."""
-        begin, end, after = self.ahead, self.ahead + len(self.points), place + 1
-        drawn = min(after, begin) + max(0, after - end)
-        full = math.ceil(drawn / self.group) * self.group
-        return max(after, full if full <= begin else full + len(self.points))
+        """The first place after one that begins a group; a point stands for itself."""
+        after, points = place + 1, len(self.points)
+        return after if after <= points else points + math.ceil((after - points) / self.group) * self.group
 
     def with_values(self, **changes: Any) -> Space:
         """The space where some names have these values, in its points too."""
@@ -115,7 +109,7 @@ class Space:
         return replace(self, values={**self.values, **changes}, points=points, either=either)
 
     def settings(self, places: Iterable[int], seed: int, vectors: Collection[str]) -> list[dict[str, Any]]:
-        """The settings at some places of an endless list: `ahead` that are drawn, the points, and more that are drawn.
+        """The settings at some places of an endless list: the points, and behind them those that are drawn.
 
         Args:
             places: from 0.
@@ -123,13 +117,8 @@ class Space:
             vectors: names that may differ side by side. All others are drawn once for a group of settings; where there
                 are no such names, all are drawn anew for each.
         """
-        begin, end = self.ahead, self.ahead + len(self.points)
-        return [
-            self.points[i - begin]
-            if begin <= i < end
-            else self._drawn(i if i < begin else i - len(self.points), seed, vectors)
-            for i in places
-        ]
+        points = len(self.points)
+        return [self.points[i] if i < points else self._drawn(i - points, seed, vectors) for i in places]
 
     def near(
         self, parents: Sequence[dict[str, Any]], count: int, seed: int, vectors: Collection[str]
