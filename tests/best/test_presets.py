@@ -8,7 +8,9 @@ from panconv import PAN
 from panconv.best.across import Across
 from panconv.best.presets import CHOICES
 from panconv.records.record import Results
+from panconv.training.pans import Pans
 from panconv.training.presets import FILE, entries, preset
+from panconv.training.recipe import Recipe
 
 HOME = Path(__file__).parents[2]
 
@@ -28,6 +30,15 @@ def test_searches_whose_settings_are_compared_are_of_one_space():
     for name, choice in CHOICES.items():
         if isinstance(choice, Across):
             assert len({(each.space, each.seeds) for each in choice.searches}) == 1, name
+
+
+def test_whatever_is_tried_can_be_made():
+    searches = [each for choice in CHOICES.values() for each in getattr(choice, "searches", (choice,))]
+    for each in searches:
+        for drawn in each.drawn_from().settings(range(each.settings), 0, Pans().vectors("pan")):
+            recipe = Recipe(*Pans().spelt(drawn))
+            assert recipe.but(layers=1).model(10, 3).in_channels == 10
+            assert recipe.options()["epochs"] > 1
 
 
 def test_a_preset_is_a_recipe_and_the_user_s_own():

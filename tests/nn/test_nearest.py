@@ -12,6 +12,7 @@ from panconv import MET, PAN, Adjacency, Walks
 from panconv.compute.features import SparseRows
 from panconv.nn import nearest as module
 from panconv.nn.nearest import _TABLES, Nearest
+from panconv.weights import weights_from
 
 WARM = [0.4, 0.3, 0.2, 0.1]
 
@@ -117,6 +118,31 @@ def test_scores_of_some_nodes(words, trials, own):
         torch.testing.assert_close(some, all_of_it[mine])
 
 
+@given(graph=graphs(min_nodes=1, zeros=False), method=st.sampled_from([5, 8, 9]))
+def test_trained_weights(graph, method):
+    """With all entries, the product and its derivative are those of M."""
+    torch.manual_seed(0)
+    N, k = graph.num_nodes, torch.tensor([0.5, -0.2, 0.4, 0.1], requires_grad=True)
+    weights = weights_from({"kind": "free", "k": k.tolist()}, 3)
+    M, x = MET(Walks(Adjacency.of(graph.edge_index, graph.edge_weight, N), 3), weights, method), torch.rand(N, 3)
+    found, expected = Nearest(9)(M).times(x, torch.arange(N).unsqueeze(1)).squeeze(1), M @ x
+    torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-5)
+    y = torch.rand(N, 3)
+    a, b = (torch.autograd.grad((each * y).sum(), list(weights.parameters()))[0] for each in (found, expected))
+    torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-4)
+
+
+def test_trained_weights_keep_their_nodes():
+    data, x = small(), torch.rand(40, 3)
+    weights = weights_from({"kind": "power-law", "alpha": 1.0, "temperature": 1.0, "trained": True}, 3)
+    M, nearest, rows = MET(Walks(Adjacency.of(data.edge_index), 3), weights), Nearest(4), torch.arange(40).unsqueeze(1)
+    before, first = nearest(M), nearest(M).times(x, rows)
+    with torch.no_grad():
+        weights.log_temperature += 1
+    assert nearest(M).node is before.node
+    assert not torch.allclose(nearest(M).times(x, rows), first)
+
+
 def by_nearest(trials=None, weights=WARM, **words):
     inputs = {"propagate": True, "nearest": 4, "dropout": 0.0}
     return PAN(6, 8, 2, 1, L=3, weights=weights, jk="last", dropout=0.0, trials=trials, inputs=inputs, **words)
@@ -177,16 +203,11 @@ def test_what_cannot_be():
         by_nearest()(data.x, data.edge_index, weight)
     with pytest.raises(ValueError, match=r"features that all trials share, \(N, F\), got shape \(40, 3, 6\)"):
         by_nearest(3)(data.x.unsqueeze(1).expand(-1, 3, -1), data.edge_index)
-    for weights in (None, "boltzmann", {"kind": "power-law", "trained": True}):
-        with pytest.raises(ValueError, match="inputs nearest goes with fixed path weights"):
-            PAN(
-                6,
-                8,
-                2,
-                method=1 if weights == "boltzmann" else 5,
-                weights=weights,
-                inputs={"propagate": True, "nearest": 2},
-            )
+    with pytest.raises(ValueError, match="inputs nearest goes with fixed path weights where something is divided by"):
+        by_nearest(method=1, weights=None)
+    law = {"kind": "power-law", "alpha": 1.0, "temperature": 1.0}
+    with pytest.raises(ValueError, match="inputs nearest goes with paths whose steps are counted"):
+        by_nearest(weights=law, paths="effective", method=1)
     with pytest.raises(ValueError, match="inputs nearest goes with propagate=True, got nearest = 2: say both"):
         PAN(6, 8, 2, inputs={"nearest": 2})
     with pytest.raises(ValueError, match="inputs nearest must be an integer of at least 1, got 0"):

@@ -128,9 +128,10 @@ def test_one_draw_of_no_weight_is_the_plain_training():
         torch.testing.assert_close(plain.history, drawn.history, equal_nan=True, rtol=1e-4, atol=1e-5)
 
 
-def by_rows(S):
+def by_rows(S, weights=(0.5, 0.3, 0.2)):
     inputs = {"propagate": True, "drop_nodes": 0.3, "nearest": 4, "norm": "batch"}
-    return PAN(6, 8, 2, 1, jk="last", L=2, weights=[0.5, 0.3, 0.2], trials=S, inputs=inputs).double()
+    weights = list(weights) if isinstance(weights, tuple) else weights
+    return PAN(6, 8, 2, 1, jk="last", L=2, weights=weights, trials=S, inputs=inputs).double()
 
 
 @pytest.mark.parametrize(
@@ -139,6 +140,7 @@ def by_rows(S):
         (lambda S: PAN(6, 8, 2, trials=S, norm="batch").double(), None),
         (lambda S: Net().double(), None),
         (by_rows, 7),
+        (lambda S: by_rows(S, {"kind": "power-law", "alpha": 1.0, "temperature": 2.0, "trained": True}), 7),
     ],
 )
 def test_a_trial_among_others_is_the_trial_alone(make, nodes):

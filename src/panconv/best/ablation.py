@@ -36,11 +36,6 @@ def _law(recipe: Recipe, **changes: Any) -> Recipe:
     return _met(recipe, weights={**law, "trained": False, "normalized": True, **changes})
 
 
-def _whole(recipe: Recipe) -> Recipe:
-    """All of M: its largest entries are found once, which goes neither with trained weights nor with W first."""
-    return recipe if recipe.setting("nearest") is None else recipe.but(nearest=None)
-
-
 def _length(L: int) -> Change:
     def change(recipe: Recipe) -> Recipe:
         longer = _met(recipe, L=L)
@@ -52,13 +47,14 @@ def _length(L: int) -> Change:
 def _trained_numbers(recipe: Recipe) -> Recipe:
     """Every k(n) trained, from those of the preset."""
     k = weights_from(recipe.operator["weights"], recipe.operator["L"])()
-    return _met(_whole(recipe), weights={"kind": "free", "k": k.tolist()})
+    return _met(recipe, weights={"kind": "free", "k": k.tolist()})
 
 
 def _other_order(recipe: Recipe) -> Recipe:
     """W first where M came first, and the other way round."""
     first = not recipe.setting("propagate")
-    return _whole(recipe).but(propagate=first, norm_input=recipe.setting("norm") if first else None)
+    change = {"propagate": first, "norm_input": recipe.setting("norm") if first else None}
+    return recipe.but(**change) if recipe.setting("nearest") is None else recipe.but(**change, nearest=None)
 
 
 def _by_rows(**changes: Any) -> Change:
@@ -75,10 +71,10 @@ _WALKS = f"walks, L = {_SHORT}"
 CHANGES: dict[str, Change] = {
     **{f"T = {T:g}": lambda recipe, T=T: _law(recipe, temperature=T) for T in TEMPERATURES},  # type: ignore[misc]
     "T = ∞": at_infinite_temperature,
-    "T trained": lambda recipe: _law(_whole(recipe), trained=True),
+    "T trained": lambda recipe: _law(recipe, trained=True),
     **{f"α = {alpha:g}": lambda recipe, alpha=alpha: _law(recipe, alpha=alpha) for alpha in ALPHAS},  # type: ignore[misc]
-    "α trained": lambda recipe: _law(_whole(recipe), trained="alpha"),
-    "T and α trained": lambda recipe: _law(_whole(recipe), trained="both"),
+    "α trained": lambda recipe: _law(recipe, trained="alpha"),
+    "T and α trained": lambda recipe: _law(recipe, trained="both"),
     "k(n) trained": _trained_numbers,
     **{f"L = {L}": _length(L) for L in LENGTHS},
     **{f"method {method}": lambda recipe, method=method: _met(recipe, method=method) for method in METHODS},  # type: ignore[misc]

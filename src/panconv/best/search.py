@@ -58,7 +58,8 @@ class Search:
     def drawn_from(self) -> Space:
         """The space, with what the graph and this search ask for."""
         found = SPACES[self.space] if self.model == PAN else space_of(self.model, self.graph)
-        given = {name: value for name, value in self.values.items() if name in found.values}
+        known = {name for values in (found.values, *found.either) for name in values}
+        given = {name: value for name, value in self.values.items() if name in known}
         if self.graph in METRIC_OF:
             given["metric"] = METRIC_OF[self.graph]
         return found.with_values(**given)

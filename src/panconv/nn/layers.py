@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from panconv.base.checks import checked_flag
 from panconv.compute.features import SparseRows
+from panconv.met.methods import METHODS
 from panconv.nn.between import surroundings, takes_batch
 from panconv.nn.dropout import Dropout
 from panconv.nn.entrance import EnteringConv, Entrance
@@ -72,14 +73,19 @@ class Layers(nn.Module):
                 conv.bias.requires_grad_(False)  # and is kept, so that saved models have the tensors they always had
 
     def _check_nearest(self) -> None:
-        """The largest entries of M are found once, so M must stay as it is."""
+        """The largest entries are found once, of M or of the sum over each length that trained weights weigh."""
         first = self.layers()[0]
         if self.entrance.nearest is None:
             return
-        if not family_of(first.paths).counts_steps or list(first.weights.parameters()):
+        if not family_of(first.paths).counts_steps:
             raise ValueError(
-                "inputs nearest goes with fixed path weights on paths whose steps are counted, such as walks, got "
-                f"weights {first.weights} on {first.paths!r}: fix them, or leave nearest out"
+                f"inputs nearest goes with paths whose steps are counted, such as walks, got {first.paths!r}: leave it "
+                "out"
+            )
+        if METHODS[first.method].divides and list(first.weights.parameters()):
+            raise ValueError(
+                f"inputs nearest goes with fixed path weights where something is divided by, got method {first.method} "
+                f"with {first.weights}: fix them, choose method 5, 8 or 9, or leave it out"
             )
 
     @property

@@ -1,6 +1,8 @@
 """The k largest entries of each row of M, by which some rows of M·x are found at the cost of these rows alone.
 
-They stand in for M while a model trains on some of the nodes at a time; whoever evaluates takes M itself.
+They stand in for M while a model trains on some of the nodes at a time; whoever evaluates takes M itself. Of path
+weights that are trained, the entries are those of each length, and the nodes those of the largest entries where all
+lengths weigh the same: they stay while the weights move.
 """
 
 from __future__ import annotations
@@ -35,6 +37,7 @@ class Table(NamedTuple):
     node: Tensor  # (U, N, k), by different path weights
     value: Tensor  # (U, N, k): the entries of M, times a factor per row, so that their sizes add up to the whole row's
     which: Tensor  # (S,): the path weights of a trial
+    weights: Tensor | None = None  # (L+1, S) that are trained: then `value` is (1, N, k, L+1), by length
 
     def times(self, x: Tensor, rows: Tensor, factor: Tensor | None = None) -> Tensor:
         """Some rows of M·(factor ⊙ x), for dense x (N, F).
@@ -50,6 +53,8 @@ class Table(NamedTuple):
         if not rows.numel():
             return x.new_zeros(*rows.shape, x.size(1))
         node, value = (each[self.which, rows].flatten(0, 1) for each in (self.node, self.value))  # (n·S, k)
+        if self.weights is not None:
+            value = torch.einsum("rkl,rl->rk", value, self.weights.T.to(value.dtype).repeat(rows.size(0), 1))
         value = value.to(x.dtype)
         if factor is not None:
             trial = torch.arange(rows.size(1), device=rows.device).repeat(rows.size(0)).unsqueeze(1)
@@ -70,10 +75,14 @@ class Nearest:
         self._dense: dict[str, tuple[Seen | None, Tensor]] = {}
 
     def __call__(self, M: MET, dtype: torch.dtype = torch.float32) -> Table:
-        """Those of M, whose path weights are numbers that nobody trains, in the dtype of the features."""
+        """Those of M, in the dtype of the features."""
         if torch.compiler.is_compiling() and not torch.compiler.is_dynamo_compiling():
             raise ValueError("inputs nearest is for training: call model.eval() before torch.export")
-        return outside_a_trace(self._found, M, dtype)
+        table = outside_a_trace(self._found, M, dtype)
+        if table.value.dim() == 3:
+            return table
+        weights = M.weights()
+        return table._replace(weights=weights if weights.dim() == 2 else weights.unsqueeze(1))
 
     def _found(self, M: MET, dtype: torch.dtype) -> Table:
         last, adj = self._last, M.paths.adj  # read once: another thread may replace it
@@ -91,10 +100,11 @@ class Nearest:
     def _table(self, M: MET, columns: list[Column], dtype: torch.dtype) -> Table:
         different = list(dict.fromkeys(columns))
         kept = _TABLES.setdefault(M.paths.adj, {}) if type(M.paths) is Walks else {}
-        names = {column: (M.method, self.k, dtype, _trimmed(column)) for column in different}
+        names = {column: (M.method, self.k, dtype, _is_trained(M), _trimmed(column)) for column in different}
         found = {column: kept.get(names[column]) for column in different}  # once: another thread may drop some
         missing = [column for column in different if found[column] is None]
-        found |= zip(missing, _largest(M, missing, self.k, dtype) if missing else (), strict=True)
+        find = _by_length if _is_trained(M) else _largest
+        found |= zip(missing, find(M, missing, self.k, dtype) if missing else (), strict=True)
         kept |= {names[column]: table for column in missing if (table := found[column]) is not None}
         while len(kept) > 1 and sum(each.nbytes for table in list(kept.values()) for each in table) > _KEPT:
             kept.pop(next(iter(kept)), None)
@@ -140,9 +150,14 @@ def _sums(node: Tensor, value: Tensor, x: Tensor) -> Tensor:
     return F.embedding_bag(node[heard], x, begin, per_sample_weights=value[heard], mode="sum")
 
 
+def _is_trained(M: MET) -> bool:
+    return any(True for _ in M.weights.parameters())
+
+
 def _columns(M: MET) -> list[Column]:
-    """The path weights of each trial."""
+    """The path weights of each trial; of weights that are trained, those by which the nodes are found."""
     weights = M.weights().detach()
+    weights = torch.ones_like(weights) if _is_trained(M) else weights
     return [tuple(column) for column in (weights if weights.dim() == 2 else weights.unsqueeze(1)).T.tolist()]
 
 
@@ -163,6 +178,22 @@ def _largest(M: MET, columns: list[Column], k: int, dtype: torch.dtype) -> list[
         parts.append((node.mT, value.mT))
     node, value = (torch.cat(each, dim=1) for each in zip(*parts, strict=True))
     return [(one.clone(), other.clone()) for one, other in zip(node, value, strict=True)]
+
+
+def _by_length(M: MET, columns: list[Column], k: int, dtype: torch.dtype) -> list[tuple[Tensor, Tensor]]:
+    """The same with the values of each length, (N, k, L+1), for the one column of equal weights."""
+    assert len(columns) == 1
+    N, parts = M.shape[0], []
+    lengths = [tuple(row) for row in torch.eye(len(columns[0])).tolist()]
+    for unit in _units(N, M.device, dtype, len(lengths)):
+        rows = _rows(M, lengths, unit)  # (L+1, N, b)
+        size = rows.sum(0).abs()
+        kept, node = size.topk(min(k, N), dim=0)
+        short, whole = kept.sum(0), size.sum(0)
+        value = rows.gather(1, node.expand(len(lengths), -1, -1)) * torch.where(short == 0, 1, whole / short)
+        parts.append((node.mT, value.permute(2, 1, 0)))
+    node, value = (torch.cat(each) for each in zip(*parts, strict=True))
+    return [(node, value.contiguous())]
 
 
 def _units(N: int, device: torch.device, dtype: torch.dtype, copies: int) -> Iterator[Tensor]:
