@@ -22,8 +22,9 @@ PAGE, RECORDS = DOCS / "best.md", DOCS / "results/best"
 _TITLES = {"squirrel_filtered": "Squirrel, filtered", "chameleon_filtered": "Chameleon, filtered"}
 _NOT_YET = "*Not trained yet: there are no records of it in `docs/results/best`.*"
 _SHOWN = (
-    *("hidden", "layers", "concat", "residual", "share", "identity", "norm", "propagate", "drop_nodes", "draws"),
-    *("consistency", "sharpening", "confidence", "dropout_input", "dropout", "lr", "weight_decay", "decay_others"),
+    *("hidden", "layers", "concat", "residual", "share", "identity", "norm", "propagate", "nearest", "nodes"),
+    *("drop_nodes", "draws", "consistency", "ramp", "sharpening", "confidence", "dropout_input", "dropout"),
+    *("lr", "weight_decay", "decay_others"),
 )
 
 
