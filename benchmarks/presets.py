@@ -115,7 +115,7 @@ def compared(name: str, device: str, trials: int, peer_trials: int, epochs: int)
     whole = {"nodes": None, "nearest": None}
     ours = {"ours": _ours(recipe.but(**how), sparse, device, trials)}
     if how.get("nodes"):
-        ours["ours at all nodes"] = _ours(recipe.but(**how, **whole), sparse, device, min(trials, peer_trials))
+        ours["ours at all nodes"] = _ours(recipe.but(**{**how, **whole}), sparse, device, min(trials, peer_trials))
     for weigh_first in (False, True) if not how.get("propagate") else (False,):
         pyg_trial(data, how, k, weigh_first, 3, 0)  # to warm up
         run = [partial(pyg_trial, data, how, k, weigh_first, epochs, seed) for seed in range(peer_trials)]
