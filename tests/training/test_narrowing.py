@@ -30,6 +30,12 @@ def pan():
     return PAN(6, 8, 2, norm="batch", trials=S, weights=k.tolist(), dropout=[0.1 * s for s in range(S)]).double()
 
 
+def deep():
+    """Its residual has settings by trial, which those that are left may share."""
+    shares = {"share": [0.1 * (1 + s % 2) for s in range(S)], "identity": [0.5 + 0.1 * (s % 3) for s in range(S)]}
+    return PAN(6, 8, 2, num_layers=4, trials=S, residual={"kind": "input", **shares}).double()
+
+
 def stacked():
     return Stacked(Net, 6, 2, trials=S, decay="first.").double()
 
@@ -104,7 +110,7 @@ def halving(done, history, best_epoch):
     return best.argsort().argsort() < (3 if done == 4 else 1)
 
 
-@pytest.mark.parametrize("make", [pan, stacked])
+@pytest.mark.parametrize("make", [pan, stacked, deep])
 def test_trials_are_cut(monkeypatch, widths, make):
     told = []
     cut, whole = both(monkeypatch, make, small(), patience=30, lr=0.02, cut=halving, callback=told.append)

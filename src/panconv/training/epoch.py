@@ -162,9 +162,11 @@ class Epoch:
 
 
 def _running(model: Any) -> list[Tensor]:
-    """What a model learns without gradients, such as running means: its buffers, by trial where there are trials."""
-    S = model.trials
-    return [b for b in model.buffers() if S is None or (b.dim() and b.size(0) == S)]
+    """What a model learns without gradients, such as running means: its buffers, by trial where there are trials.
+    Those that are no part of its state dict are settings, and stay as they are."""
+    S, learned = model.trials, model.state_dict().keys()
+    buffers = [b for name, b in model.named_buffers() if name in learned]
+    return [b for b in buffers if S is None or (b.dim() and b.size(0) == S)]
 
 
 def descend(optimizer: Optimizer, loss: Tensor) -> None:
