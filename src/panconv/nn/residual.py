@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import torch
 from torch import Tensor
 
 from panconv.base.by_trial import Numbers, checked_by_trial, column
@@ -100,10 +101,13 @@ class InputConv(PANConv):
         edge_weight: Tensor | None = None,
     ) -> Tensor:
         """H' of all nodes, on a graph as `GraphLayer.forward` takes it."""
-        share, beta = (v.to(x.dtype) if isinstance(v := getattr(self, n), Tensor) else v for n in ("share", "beta"))
-        M = self.met(self.seen(edge_index, edge_weight, x.shape[0]))
-        mixed = (1 - share) * M.apply(x) + share * first
-        return (1 - beta) * mixed + beta * self.lin(mixed)
+        share, beta, W = self.share, self.beta, self.lin.weight
+        heard = self.met(self.seen(edge_index, edge_weight, x.shape[0])).apply(x)
+        share = share.to(heard.dtype) if isinstance(share, Tensor) else share
+        beta = beta.to(W.dtype).unsqueeze(-1) if isinstance(beta, Tensor) else beta  # (S, 1, 1) beside W
+        mixed = torch.lerp(heard, first.to(heard.dtype), share)
+        # One matrix rather than two products and their sum: of the features there is much more to read.
+        return self.lin.times(mixed, beta * W + (1 - beta) * torch.eye(W.size(-1), dtype=W.dtype, device=W.device))
 
     def extra_repr(self) -> str:
         return f"{super().extra_repr()}, share={self._given['share']}, beta={self._given['beta']}"
