@@ -159,3 +159,23 @@ def test_rows_times_numbers(x, shape):
     )
     if len(shape) == 2:
         close(scaled.operands(torch.float64)[0].value, scaled.value)
+
+
+def test_a_module_that_begins_with_a_linear_map_takes_them(x):
+    rows, layer = SparseRows.of(x.to_sparse()), torch.nn.Linear(5, 3).double()
+    close(layer(rows), layer(x))
+    close(torch.matmul(rows, layer.weight.T), x @ layer.weight.T)
+    assert (rows.dim(), rows.size(0), rows.size(-1)) == (2, 6, 5)
+    with pytest.raises(TypeError):
+        torch.nn.functional.relu(rows)
+    with pytest.raises(TypeError):
+        torch.matmul(layer.weight, rows)
+
+
+def test_a_linear_map_by_trial_drops_what_each_would_alone(x):
+    rows, W = SparseRows.of(x.to_sparse()), torch.randn(4, 3, 5, dtype=torch.float64)
+    keys = random.keys(torch.arange(4), 0, 1)
+    together = torch.func.vmap(lambda key, w: torch.nn.functional.linear(rows.drop(key, 0.5), w))(keys, W)
+    alone = [rows.drop(key, 0.5).to_dense() @ w.T for key, w in zip(keys, W, strict=True)]
+    close(together, torch.stack(alone))
+    assert not torch.equal(together[0], x @ W[0].T)

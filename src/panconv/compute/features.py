@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn.functional import linear
 
 from panconv.base import random
 from panconv.base.checks import check_sparse
@@ -46,6 +47,21 @@ class SparseRows:
     @property
     def device(self) -> torch.device:
         return self._pattern.col.device
+
+    def dim(self) -> int:
+        return 2
+
+    def size(self, dim: int) -> int:
+        return self.shape[dim]
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Tensor:
+        """`F.linear` and `torch.matmul`: any module that begins with a linear map takes such features."""
+        if func is torch.matmul and isinstance(args[0], SparseRows):
+            return args[0] @ args[1]
+        if func is linear:
+            return _linear(*args, **(kwargs or {}))
+        return NotImplemented
 
     def with_values(self, value: Tensor) -> SparseRows:
         """The same entries with other values, (nnz,) or (S, nnz)."""
@@ -258,3 +274,9 @@ def _blocks(S: int, nnz: int, device: str) -> list[tuple[int, int]]:
     count = -(-S // max(1, _BLOCK.get(device, _BLOCK["cuda"]) // max(nnz, 1)))
     size = -(-S // count)
     return [(start, min(start + size, S)) for start in range(0, S, size)]
+
+
+def _linear(x: SparseRows, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """`torch.nn.functional.linear`, by the names that it has there; a module has its matrix the other way round."""
+    made = x @ weight.T
+    return made if bias is None else made + bias

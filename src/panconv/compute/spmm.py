@@ -22,7 +22,7 @@ from panconv.base.tracing import is_batched, is_differentiating, is_transforming
 from panconv.compute.kernels import entry_dots, multiply
 from panconv.graph.csr import CSR, rows_of
 
-_MOST_MESSAGES = 2**20  # a row for each edge and sample that may be held at once
+_SMALL = 2**13  # a product of so many multiplications costs less than the call that makes it
 
 
 def spmm(a: CSR, a_t: CSR, x: Tensor) -> Tensor:
@@ -106,12 +106,12 @@ class _SpMM(torch.autograd.Function):
             stacked = x.movedim(in_dims[6], 1)  # (C, B, K)
             out = _SpMM.apply(*args[:6], stacked.flatten(1))
             return out.reshape(out.size(0), *stacked.shape[1:]), 1
-        # A matrix per sample: plain gather and sum, or where that would take too much memory one product after another.
-        if info.batch_size * col.numel() > _MOST_MESSAGES:
-            given = (_samples(each, dim, info.batch_size) for each, dim in zip(args, in_dims, strict=True))
-            return torch.stack([_SpMM.apply(*one) for one in zip(*given, strict=True)]), 0
         value = value.unsqueeze(0) if in_dims[2] is None else value.movedim(in_dims[2], 0)  # (B or 1, nnz)
         x = x.unsqueeze(0) if in_dims[6] is None else x.movedim(in_dims[6], 0)  # (B or 1, C, K)
+        # A matrix per sample: one product after another, or where these are small, gather and sum of all at once.
+        if col.numel() * x.size(2) > _SMALL:
+            given = (_samples(each, dim, info.batch_size) for each, dim in zip(args, in_dims, strict=True))
+            return torch.stack([_SpMM.apply(*one) for one in zip(*given, strict=True)]), 0
         messages = value.unsqueeze(-1) * x[:, col]  # (B, nnz, K)
         out = messages.new_zeros(messages.size(0), crow.numel() - 1, messages.size(2))
         return out.index_add(1, rows_of(crow, col.numel()), messages), 0

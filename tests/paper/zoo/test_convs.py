@@ -52,7 +52,7 @@ def test_layers_and_their_gradients_are_those_of_pyg(kind, outputs):
 @pytest.mark.parametrize("kind", ["gcn", "sage", "gat"])
 def test_side_by_side_they_are_what_they_are_alone(kind, most, monkeypatch):
     """Whether messages of all trials are held at once, or their products are made one after another."""
-    monkeypatch.setattr(products, "_MOST_MESSAGES", most)
+    monkeypatch.setattr(products, "_SMALL", most)
     data = directed()
     model = Stacked(lambda: pair(kind, 12, 6, data)[0], 12, 6, trials=3)
     model.seed([4, 5, 6])

@@ -131,3 +131,21 @@ def test_numbers_by_trial_reach_fit_and_the_dropouts_as_they_are(monkeypatch):
         gcn.train(data, settings("gcn", **own, dropout=[0.1, 0.6]), [0, 1])
     assert {name: seen[name] for name in own} == own
     assert seen["dropout"] == [0.1, 0.6]
+
+
+@pytest.mark.parametrize("name", [name for name, method in METHODS.items() if method.by_fit])
+def test_features_that_are_mostly_zero_may_be_sparse(name, monkeypatch):
+    data, _ = small()
+    data.x = torch.cat([data.x, torch.zeros(len(data.x), 20 * data.x.size(1))], dim=1)
+    how, layouts = settings(name, epochs=5), []
+    how |= {each: 0.0 for each in ("dropout", "dropout_scores") if each in how}
+
+    def watched(model, data, **options):
+        layouts.append(data.x.layout)
+        return fit(model, data, **options)
+
+    monkeypatch.setattr(stack, "fit", watched)
+    found = trainer(name)(data, how, [0, 1])
+    monkeypatch.setattr(stack, "_compact", lambda x, how: x)
+    close(found, trainer(name)(data, how, [0, 1]), rtol=1e-3, atol=1e-4)
+    assert layouts == [torch.sparse_csr if "hidden" in how else torch.strided, torch.strided]

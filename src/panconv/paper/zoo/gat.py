@@ -6,10 +6,13 @@ attention networks, ICLR 2018.
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch.nn.functional as F
 from torch import Tensor, nn
 from torch_geometric.nn import GATConv
 
+from panconv.compute.features import SparseRows
 from panconv.nn import Dropout
 from panconv.paper.zoo.operator import with_loops
 from panconv.paper.zoo.stack import How, Layers, trained_by_fit
@@ -21,6 +24,9 @@ class Attention(GATConv):  # type: ignore[misc]
     def __init__(self, inputs: int, outputs: int, heads: int, p: float, *, concat: bool) -> None:
         super().__init__(inputs, outputs, heads, concat=concat, add_self_loops=False)
         self.drop = Dropout(p)
+
+    def forward(self, x: Tensor | SparseRows, *edges: Any) -> Tensor:
+        return super().forward((x, x) if isinstance(x, SparseRows) else x, *edges)  # PyG asks only tensors for a shape
 
     def message(self, x_j: Tensor, alpha: Tensor) -> Tensor:
         return super().message(x_j, self.drop(alpha))

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from torch_geometric.data import Data
 from torch_geometric.nn import GMMConv
 
+from panconv.compute.features import SparseRows
 from panconv.graph import Adjacency
 from panconv.paper.zoo.operator import operator
 from panconv.paper.zoo.stack import How, Make, edges, trained_in_two_layers
@@ -53,10 +54,10 @@ class Mixture(GMMConv):  # type: ignore[misc]
         self._patches = patches
         nn.init.ones_(self.sigma)  # Glorot's start has some Gaussians so narrow that no edge is in them
 
-    def forward(self, x: Tensor, *edges: Any) -> Tensor:
+    def forward(self, x: Tensor | SparseRows, *edges: Any) -> Tensor:
         edge_index, place, weight = self._patches
         described = torch.cat([torch.tanh(self.coordinates(place)), weight.unsqueeze(-1)], dim=-1)  # (E, 3)
-        return super().forward(x, edge_index, described)
+        return super().forward((x, None) if isinstance(x, SparseRows) else x, edge_index, described)
 
     def message(self, x_j: Tensor, edge_attr: Tensor) -> Tensor:
         return super().message(x_j, edge_attr[:, :2]) * edge_attr[:, 2:]

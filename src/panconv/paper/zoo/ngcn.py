@@ -39,7 +39,10 @@ class Instances(nn.Module):
         glorot(self.weight)  # of the last two sizes: each instance starts as a GCN does
 
     def forward(self, x: Tensor, *edges: Any) -> Tensor:
-        mapped = torch.einsum("nf,kfo->nko" if x.dim() == 2 else "nkf,kfo->nko", x, self.weight)
+        if x.dim() == 2:  # one product for all instances
+            mapped = (x @ self.weight.transpose(0, 1).flatten(1)).unflatten(-1, self.bias.shape)
+        else:
+            mapped = torch.einsum("nkf,kfo->nko", x, self.weight)
         return self._sent(mapped) + self.bias
 
     def _sent(self, x: Tensor) -> Tensor:

@@ -5,11 +5,12 @@ Every method of the zoo, a stack or not, is a function of this form:
     train(data, how, seeds, device="cpu", tell=silent) → scores (S, N, C), or classes (S, N) where it has no scores
 
 `data` has x (N, F) dense with rows of sum 1, edge_index, maybe edge_weight (an operator to use in place of A), y, where
-the labels of the test nodes are −1, train_mask and val_mask. `how` holds the settings of the registry; with
-``how["normalize"]`` False the edge weights are the operator as they stand. Of a method that `fit` trains, lr,
-weight_decay, decay_others and the dropouts may be lists of S numbers, one for each trial. Trial s depends on seeds[s],
-and on its own numbers, alone. `tell` is called with the share that is done, 0 … 1. Beside the settings `how` may hold
-`cut`, as `fit` takes it, and `report`, which is called with what `fit` gives.
+the labels of the test nodes are −1, train_mask and val_mask. A network that `fit` trains gets x as `SparseRows` where
+almost all of it is zero. `how` holds the settings of the registry; with ``how["normalize"]`` False the edge weights are
+the operator as they stand. Of a method that `fit` trains, lr, weight_decay, decay_others and the dropouts may be lists
+of S numbers, one for each trial. Trial s depends on seeds[s], and on its own numbers, alone. `tell` is called with the
+share that is done, 0 … 1. Beside the settings `how` may hold `cut`, as `fit` takes it, and `report`, which is called
+with what `fit` gives.
 """
 
 from __future__ import annotations
@@ -130,7 +131,7 @@ def fitted_alone(
 
 def _fit(make: Make, data: Data, how: How, seeds: Seeds, device: str, tell: Tell) -> FitResult[Stacked]:
     shown = copy.copy(data)  # shallow: a method has no test nodes to look at
-    shown.test_mask = None
+    shown.test_mask, shown.x = None, _compact(data.x, how)
     inputs, classes = data.x.size(1), int(data.y.max()) + 1
     model = Stacked(lambda: make(inputs, classes), inputs, classes, trials=len(seeds), decay=how["decay"])
     options = {name: how[name] for name in _OPTIONS if name in how}
@@ -139,6 +140,12 @@ def _fit(make: Make, data: Data, how: How, seeds: Seeds, device: str, tell: Tell
     if "report" in how:
         how["report"](result)
     return result
+
+
+def _compact(x: Tensor, how: How) -> Tensor:
+    """Features (N, F) as they are, or sparse where almost all are zero and the first layer maps them to fewer."""
+    few = x.layout == torch.strided and 10 * int(x.count_nonzero()) < x.numel()
+    return x.to_sparse_csr() if few and how.get("hidden", x.size(1)) < x.size(1) else x
 
 
 def edges(adj: Adjacency) -> tuple[Tensor, Tensor | None]:
