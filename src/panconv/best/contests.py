@@ -20,17 +20,17 @@ from panconv.paper.zoo.registry import METHODS
 from panconv.records.ranking import Point
 from panconv.records.record import Task
 
-ALIKE = ("mlp", "chebnet", "gcn", "gln", "gat", "agnn", "monet", "sgc", "ssgc", "appnp", "ngcn", "gcnii")
+ALIKE = ("mlp", "chebnet", "gcn", "gln", "gat", "agnn", "monet", "sgc", "ssgc", "appnp", "gprgnn", "gcnii")
 PEERS = ("res_gcn", "res_sage", "res_gat", "gprgnn")
 RANDOM, WARM = "PAN, random propagation", "PAN, warm"
 
 
 # Whatever a method's own code has: a small step needs its time.
-_LONG = {"epochs": 1000, "patience": 200}
+_LONG = {"epochs": 1000, "patience": 100}
 
 
 def _alike(graph: str) -> dict[str, Search]:
-    one = Search(graph, settings=32, seeds=2, finalists=5, reruns=5, values=_LONG)
+    one = Search(graph, settings=16, seeds=2, finalists=3, reruns=5, values=_LONG)
     pans = {RANDOM: one, WARM: replace(one, space="warm")}
     return {**pans, **{METHODS[name].title: replace(one, model=name) for name in ALIKE}}
 

@@ -36,7 +36,7 @@ from panconv.training.search import FRESH
 
 DEPTHS = (2, 4, 8, 16, 32, 64)
 LEFT = 8  # layers that stay when the others are taken out
-_LOOKED_AT = 10  # trials
+_LOOKED_AT = 5  # trials
 _SHOWN = (1, 2, 8, 32, 64)  # layers whose energy is
 _A_HAT = {"method": 5, "L": 1, "weights": [0.0, 1.0]}  # M = Â, which is GCN's operator and GCNII's
 

@@ -69,9 +69,9 @@ _NORMED = {
 }
 # What all models have alike that are compared on graphs where neighbours differ, PAN and its peers in the zoo.
 TUNED = {
-    **{"hidden": Choice((64, 128, 256)), "layers": Choice((2, 3, 4, 6, 8, 12))},
+    **{"hidden": Choice((64, 128)), "layers": Choice((2, 3, 4, 6))},
     **{"norm": Choice(("batch", "batch", "layer")), "dropout": Range(0.1, 0.8), "lr": Range(1e-3, 2e-2, log=True)},
-    **{"weight_decay": Range(1e-6, 1e-3, log=True), "epochs": 1000, "patience": 200},
+    **{"weight_decay": Range(1e-6, 1e-3, log=True), "epochs": 400, "patience": 100},
 }
 SPACES: dict[str, Space] = {
     # one layer, whole nodes dropped before the operator, several draws held together
@@ -117,6 +117,6 @@ SPACES: dict[str, Space] = {
             **{"temperature": None, "jk": "last"},
             **{**TUNED, "residual": Choice(("layer", "layer", None)), "keep": "metric", "decay": "all", "rows": False},
         },
-        group=4,
+        group=2,
     ),
 }

@@ -9,7 +9,7 @@ from panconv.training.space import Choice, Range, Space
 from panconv.training.spaces import TUNED
 
 _WIDTHS = Choice((16, 32, 64))
-_GROUP = 4  # of a few dozen settings, so that widths and lengths are drawn as often as may be
+_GROUP = 2  # of a few dozen settings, so that widths and lengths are drawn as often as may be
 _RESIDUAL = {**TUNED, "residual": Choice((True, True, False))}
 _SHORT, _LONG = Choice((1, 2, 3, 4)), Choice((4, 8, 10, 16, 20))
 # Beside what `space` has for all: by method, and by setting of it.
@@ -28,7 +28,7 @@ OTHERS: dict[str, dict[Any, Any]] = {
     "ssgc": {"K": _LONG, "alpha": Choice((0.0, 0.05, 0.1, 0.2))},
     "appnp": {"hidden": Choice((32, 64)), "K": _LONG, "alpha": Choice((0.05, 0.1, 0.2))},
     "gcnii": {
-        **{"hidden": Choice((64, 128, 256)), "layers": Choice((2, 8, 16, 32, 64))},
+        **{"hidden": Choice((32, 64)), "layers": Choice((2, 4, 8, 16))},
         **{"share": Choice((0.1, 0.2, 0.5)), "identity": Choice((0.4, 0.5, 0.6, 1.0))},
     },
     "deep_gcn": {"hidden": _WIDTHS, "layers": Choice((2, 3, 4, 8))},
