@@ -47,7 +47,8 @@ def _rows(graph: str, _: Mapping[str, Point]) -> list[Row]:
     if graph in entries() and (hot := at_infinite_temperature(preset(graph))) != preset(graph):
         rows += [row(HOT, graph, hot, BEST)]
     rows += preset_row(GENERAL, graph, f"general-without-{graph}", RANDOM)
-    rows += preset_row(DEEP, graph, "deep", RANDOM)
+    if "deep" in entries():
+        rows += [row(DEEP, graph, preset("deep").but(layers=64), RANDOM)]
     return rows
 
 

@@ -8,14 +8,14 @@ from zoo_graph import check_dropouts, settings, small
 from panconv import Adjacency, METTransform
 from panconv.paper.zoo import gat
 from panconv.paper.zoo.operator import with_loops
-from panconv.paper.zoo.stack import edges
 
 
 def dense(layer, x, adj, concat):
     """The layer head by head, with dense scores."""
     outputs = []
     for head in range(layer.heads):
-        rows = slice(head * layer.out_channels, (head + 1) * layer.out_channels)
+        width = layer.att_src.size(-1)
+        rows = slice(head * width, (head + 1) * width)
         h = x @ layer.lin.weight[rows].T
         scores = (h @ layer.att_dst[0, head])[:, None] + (h @ layer.att_src[0, head])[None, :]
         scores = F.leaky_relu(scores, 0.2).masked_fill(adj.to_dense() == 0, -torch.inf)
@@ -25,8 +25,8 @@ def dense(layer, x, adj, concat):
 
 def test_heads_of_trained_attention():
     data, _ = small()
-    adj = Adjacency.of(with_loops(data).edge_index, num_nodes=60)
-    model = gat.network(settings("gat", out_heads=3), 8, 2).eval()
+    adj, (pattern,) = Adjacency.of(with_loops(data).edge_index, num_nodes=60), gat.pattern(data, {}, "cpu")
+    model = gat.network(settings("gat", out_heads=3), 8, 2, pattern).eval()
     for layer in (model.first, model.second):  # scores large enough to matter
         layer.att_src.data *= 20
         layer.att_dst.data *= 20
@@ -36,22 +36,21 @@ def test_heads_of_trained_attention():
 
 def test_attention_is_dropped_and_nothing_else_in_the_layer():
     data, _ = small()
-    adj = Adjacency.of(with_loops(data).edge_index, num_nodes=60)
-    layer = gat.Attention(8, 4, 2, 0.5, concat=True)
+    layer = gat.Averaged(8, 4, *gat.pattern(data, {}, "cpu"), 2, 0.5)
     layer.drop.keys = torch.tensor(7)
-    once, again = layer(data.x, *edges(adj)), layer(data.x, *edges(adj))
+    once, again = layer(data.x), layer(data.x)
     close(once, again)
     layer.drop.keys = torch.tensor(8)
-    assert not torch.allclose(layer(data.x, *edges(adj)), once)
+    assert not torch.allclose(layer(data.x), once)
     layer.drop.p = 0.0
-    close(layer(data.x, *edges(adj)), layer.eval()(data.x, *edges(adj)))
+    close(layer(data.x), layer.eval()(data.x))
 
 
 def test_the_inputs_and_the_attention_of_both_layers_are_dropped():
     data, _ = small()
     adj = Adjacency.of(with_loops(data).edge_index, num_nodes=60)
     names = ["first.drop", "second.drop", "drop_input", "drop_hidden"]
-    model = gat.network(settings("gat", dropout=0.3), 8, 2)
+    model = gat.network(settings("gat", dropout=0.3), 8, 2, *gat.pattern(data, {}, "cpu"))
     check_dropouts(model, 0.3, lambda model: model(data.x, adj), names)
 
 
@@ -62,5 +61,7 @@ def test_of_m_it_takes_the_pattern():
     other = copy.copy(on_m)
     other.edge_weight = torch.rand(on_m.num_edges)
     assert torch.equal(gat.train(other, how, [0, 1]), given)
-    layer = gat.Attention(8, 4, 2, 0.0, concat=True)
-    assert not torch.allclose(*(layer(data.x, with_loops(each).edge_index) for each in (data, on_m)))
+    model, on = gat.network(settings("gat"), 8, 2, *gat.pattern(data, {}, "cpu")).eval(), gat.pattern(on_m, {}, "cpu")
+    theirs = gat.network(settings("gat"), 8, 2, *on).eval()
+    theirs.load_state_dict(model.state_dict())
+    assert not torch.allclose(*(each(data.x, Adjacency.of(data.edge_index, num_nodes=60)) for each in (model, theirs)))

@@ -6,11 +6,13 @@ from zoo_graph import classes, settings, share_right, small
 from panconv import Adjacency
 from panconv.nn import Dropout
 from panconv.paper.zoo import gcn, gln, trainer
+from panconv.paper.zoo.operator import renormalized
+from panconv.paper.zoo.stack import edges
 
 
 def test_it_is_two_layers_of_means_over_neighbours():
     data, _ = small()
-    model = gcn.network(settings("gcn"), 8, 2).eval()
+    model = gcn.network(settings("gcn"), 8, 2, *renormalized(data, {})).eval()
     adj = Adjacency.of(data.edge_index, num_nodes=60)
     A = adj.base("Â").to_dense()
     hidden = (A @ data.x @ model.first.lin.weight.T).relu()
@@ -19,9 +21,11 @@ def test_it_is_two_layers_of_means_over_neighbours():
 
 def test_the_weights_can_be_the_operator():
     data, _ = small()
-    model = gcn.network(settings("gcn", normalize=False), 8, 2).eval()
     M = torch.rand(60, 60) * (torch.rand(60, 60) < 0.1)
     adj = Adjacency.from_sparse(M.to_sparse())
+    data.edge_index, data.edge_weight = edges(adj)
+    how = settings("gcn", normalize=False)
+    model = gcn.network(how, 8, 2, *renormalized(data, how)).eval()
     hidden = (M @ data.x @ model.first.lin.weight.T).relu()
     close(model(data.x, adj), M @ hidden @ model.second.lin.weight.T)
 
@@ -44,7 +48,7 @@ def test_neighbours_tell_what_features_do_not(name):
 @pytest.mark.parametrize(("module", "activation"), [(gcn, torch.relu), (gln, torch.nn.Identity())])
 def test_what_goes_into_either_layer_is_dropped(module, activation):
     data, _ = small()
-    model = module.network(settings("gcn", dropout=0.3), 8, 2)
+    model = module.network(settings("gcn", dropout=0.3), 8, 2, *renormalized(data, {}))
     adj = Adjacency.of(data.edge_index, num_nodes=60)
     A, drop = adj.base("Â").to_dense(), [Dropout(0.3), Dropout(0.3)]
     for key, (ours, plain) in enumerate(zip((model.drop_input, model.drop_hidden), drop, strict=True)):

@@ -7,7 +7,7 @@ from zoo_graph import check_dropouts
 
 from panconv import METTransform
 from panconv.paper.zoo import gcn, ngcn
-from panconv.paper.zoo.operator import graph
+from panconv.paper.zoo.operator import graph, renormalized
 
 
 def expected(model, P, x, K, r):
@@ -43,7 +43,7 @@ def test_one_instance_of_the_first_power_alone_is_gcn(monkeypatch):
     data = towns()
     model = built(ngcn, monkeypatch, data, settings("ngcn", K=2, r=1))
     model.join.data = torch.cat([torch.zeros(3, 3), torch.eye(3)])
-    theirs = gcn.network(settings("gcn", hidden=10), 12, 3).eval()
+    theirs = gcn.network(settings("gcn", hidden=10), 12, 3, *renormalized(data, {})).eval()
     theirs.first.lin.weight.data, theirs.second.lin.weight.data = model.first.weight[1].T, model.second.weight[1].T
     close(model(data.x, graph(data)), theirs(data.x, graph(data)))
 

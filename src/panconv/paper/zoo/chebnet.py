@@ -6,8 +6,8 @@ NIPS 2016; in two layers as Kipf & Welling, ICLR 2017, measured it.
 
 from __future__ import annotations
 
-import copy
 from functools import partial
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -16,6 +16,7 @@ from torch_geometric.nn import ChebConv
 
 from panconv.compute.spmm import spmm
 from panconv.graph import Adjacency
+from panconv.graph.csr import CSR
 from panconv.paper.zoo.operator import operator
 from panconv.paper.zoo.stack import How, trained_by_fit, two_layers
 
@@ -23,34 +24,37 @@ _STEPS = 100  # of the power iteration: the scale of a polynomial's argument nee
 
 
 class Filter(ChebConv):  # type: ignore[misc]
-    """PyG's layer on edges that are L̃ already, summed by Clenshaw's scheme.
+    """PyG's layer on L̃ and its transpose, summed by Clenshaw's scheme.
 
     That puts the products with L̃ behind those with Θₖ, where a row has the width of the output and not that of a
     dictionary: for K matrices K − 1 products, as ever.
     """
 
-    def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor) -> Tensor:
+    def __init__(self, inputs: int, outputs: int, K: int, a: CSR, a_t: CSR) -> None:
+        super().__init__(inputs, outputs, K)
+        self._matrix = a, a_t
+
+    def forward(self, x: Tensor, *edges: Any) -> Tensor:
         maps = list(self.lins)
         later, last = None, maps.pop()(x)
         while maps:  # bₖ = X·Θₖ + 2·L̃·bₖ₊₁ − bₖ₊₂, and at the end, for k = 0, L̃·b₁ once
-            term, product = maps.pop()(x), self.propagate(edge_index, x=last, norm=edge_weight)
+            term, product = maps.pop()(x), spmm(*self._matrix, last)
             term = term + (2 * product if maps else product)
             later, last = last, term if later is None else term - later
         return last if self.bias is None else last + self.bias
 
 
-def network(how: How, inputs: int, classes: int) -> nn.Module:
-    return two_layers(how, inputs, classes, partial(Filter, K=how["K"]))
+def network(how: How, inputs: int, classes: int, a: CSR, a_t: CSR) -> nn.Module:
+    return two_layers(how, inputs, classes, partial(Filter, K=how["K"], a=a, a_t=a_t))
 
 
-def scaled(data: Data, how: How) -> Data:
-    """The graph of L̃, for L = I − P, or with M in place of P for L = I − M/ρ(M): at λ = 2 that is −P, and −M/ρ(M)."""
-    adj = operator(data, how, "D^−½AD^−½")
-    a, _ = adj.operands(data.x.dtype)
-    value = -a.value if how["normalize"] else -a.value / radius(adj)
-    rescaled = copy.copy(data)
-    rescaled.edge_index, rescaled.edge_weight = torch.stack([adj.col.long(), adj.row]), value
-    return rescaled
+def scaled(data: Data, how: How, device: str = "cpu") -> tuple[CSR, CSR]:
+    """L̃ and its transpose, for L = I − P, or with M in place of P for L = I − M/ρ(M): at λ = 2 that is −P, and
+    −M/ρ(M)."""
+    adj = operator(data, how, "D^−½AD^−½", device)
+    scale = -1 if how["normalize"] else -1 / radius(adj)
+    a, a_t = adj.operands(torch.float32)
+    return a._replace(value=scale * a.value), a_t._replace(value=scale * a_t.value)
 
 
 def radius(adj: Adjacency) -> Tensor:
@@ -65,4 +69,4 @@ def radius(adj: Adjacency) -> Tensor:
     return largest
 
 
-train = trained_by_fit(network, shown=scaled)
+train = trained_by_fit(network, scaled)

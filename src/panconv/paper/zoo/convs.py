@@ -1,12 +1,13 @@
 """PyG's GCNConv, SAGEConv and GATConv by sparse products with what was prepared of the graph: no message per edge and
 channel is ever held, so that trials train side by side on graphs of a million edges.
 
-Parameters are named and shaped as PyG's, and start alike.
+Parameters are named and shaped as PyG's, and start alike: these layers too draw their start twice, so that a seed
+means what it means with PyG's. They are called with the features; edges that follow are not looked at.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -18,6 +19,7 @@ from torch_geometric.utils import softmax
 from panconv.compute.spmm import spmm
 from panconv.graph import Adjacency
 from panconv.graph.csr import CSR, order_by_column
+from panconv.nn import Dropout
 
 
 class GCN(nn.Module):
@@ -34,11 +36,12 @@ class GCN(nn.Module):
         self.lin = Linear(inputs, outputs, bias=False, weight_initializer="glorot")
         self.bias = nn.Parameter(torch.zeros(outputs)) if bias else None
         self._matrix, self._narrows = (a, a_t), outputs < inputs
+        self.lin.reset_parameters()
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, x: Tensor, *edges: Any) -> Tensor:
         if self._narrows:  # the product with Â where there are fewer columns
-            return _plus(spmm(*self._matrix, self.lin(x)), self.bias)
-        return _plus(self.lin(spmm(*self._matrix, x)), self.bias)
+            return plus(spmm(*self._matrix, self.lin(x)), self.bias)
+        return plus(self.lin(spmm(*self._matrix, x)), self.bias)
 
 
 class SAGE(nn.Module):
@@ -55,9 +58,9 @@ class SAGE(nn.Module):
         self.lin_l, self.lin_r = Linear(inputs, outputs, bias=bias), Linear(inputs, outputs, bias=False)
         self._matrix, self._narrows = (a, a_t), outputs < inputs
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, x: Tensor, *edges: Any) -> Tensor:
         if self._narrows:
-            return _plus(spmm(*self._matrix, F.linear(x, self.lin_l.weight)), self.lin_l.bias) + self.lin_r(x)
+            return plus(spmm(*self._matrix, F.linear(x, self.lin_l.weight)), self.lin_l.bias) + self.lin_r(x)
         return self.lin_l(spmm(*self._matrix, x)) + self.lin_r(x)
 
 
@@ -91,9 +94,12 @@ class GAT(nn.Module):
         pattern: of the graph, with its self-loops.
         heads: how many.
         bias: whether a bias is added.
+        p: how many of the coefficients are dropped.
     """
 
-    def __init__(self, inputs: int, outputs: int, pattern: Pattern, heads: int, *, bias: bool = True) -> None:
+    def __init__(
+        self, inputs: int, outputs: int, pattern: Pattern, heads: int, *, bias: bool = True, p: Any = 0.0
+    ) -> None:
         super().__init__()
         if outputs % heads:
             raise ValueError(f"heads must divide hidden, got heads = {heads} and hidden = {outputs}")
@@ -101,17 +107,23 @@ class GAT(nn.Module):
         self.lin = Linear(inputs, outputs, bias=False, weight_initializer="glorot")
         self.att_src, self.att_dst = (nn.Parameter(torch.empty(1, heads, outputs // heads)) for _ in range(2))
         self.bias = nn.Parameter(torch.zeros(outputs)) if bias else None
+        self.drop = Dropout(p)
+        self.lin.reset_parameters()
         glorot(self.att_src)
         glorot(self.att_dst)
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, x: Tensor, *edges: Any) -> Tensor:
+        return plus(torch.cat(self._heads(x), -1), self.bias)
+
+    def _heads(self, x: Tensor) -> list[Tensor]:
+        """What each of them hears, (N, F)."""
         h, p = self.lin(x).unflatten(-1, (self.heads, -1)), self._pattern  # (N, H, F)
         sent, received = ((h * each).sum(-1) for each in (self.att_src, self.att_dst))  # (N, H)
         score = F.leaky_relu(sent.index_select(0, p.col) + received.index_select(0, p.row), 0.2)
-        alpha = softmax(score, p.row, num_nodes=h.size(0))  # (E, H)
-        heads = [p.times(alpha[:, head], h[:, head]) for head in range(self.heads)]
-        return _plus(torch.cat(heads, -1), self.bias)
+        alpha = self.drop(softmax(score, p.row, num_nodes=h.size(0)))  # (E, H)
+        return [p.times(alpha[:, head], h[:, head]) for head in range(self.heads)]
 
 
-def _plus(x: Tensor, bias: Tensor | None) -> Tensor:
+def plus(x: Tensor, bias: Tensor | None) -> Tensor:
+    """A sum with a bias, where there is one."""
     return x if bias is None else x + bias

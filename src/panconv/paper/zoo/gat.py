@@ -8,35 +8,36 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-from torch_geometric.nn import GATConv
+from torch_geometric.data import Data
 
-from panconv.compute.features import SparseRows
-from panconv.nn import Dropout
-from panconv.paper.zoo.operator import with_loops
+from panconv.paper.zoo.convs import GAT, Pattern, plus
+from panconv.paper.zoo.operator import graph, with_loops
 from panconv.paper.zoo.stack import How, Layers, trained_by_fit
 
 
-class Attention(GATConv):  # type: ignore[misc]
-    """PyG's layer, on edges that have the self-loops already, with a dropout of the coefficients that is keyed."""
+class Averaged(GAT):
+    """A layer whose heads are averaged, each as wide as the output."""
 
-    def __init__(self, inputs: int, outputs: int, heads: int, p: float, *, concat: bool) -> None:
-        super().__init__(inputs, outputs, heads, concat=concat, add_self_loops=False)
-        self.drop = Dropout(p)
+    def __init__(self, inputs: int, outputs: int, pattern: Pattern, heads: int, p: Any) -> None:
+        super().__init__(inputs, heads * outputs, pattern, heads, p=p)
+        self.bias = nn.Parameter(torch.zeros(outputs))
 
-    def forward(self, x: Tensor | SparseRows, *edges: Any) -> Tensor:
-        return super().forward((x, x) if isinstance(x, SparseRows) else x, *edges)  # PyG asks only tensors for a shape
-
-    def message(self, x_j: Tensor, alpha: Tensor) -> Tensor:
-        return super().message(x_j, self.drop(alpha))
+    def forward(self, x: Tensor, *edges: Any) -> Tensor:
+        return plus(torch.stack(self._heads(x)).mean(0), self.bias)
 
 
-def network(how: How, inputs: int, classes: int) -> nn.Module:
-    hidden, heads, p = how["hidden"], how["heads"], how["dropout"]
-    first = Attention(inputs, hidden, heads, p, concat=True)
-    second = Attention(heads * hidden, classes, how["out_heads"], p, concat=False)
-    return Layers(first, second, p, activation=F.elu)
+def network(how: How, inputs: int, classes: int, pattern: Pattern) -> nn.Module:
+    """Two layers on a graph with its self-loops."""
+    width, heads, p = how["heads"] * how["hidden"], how["heads"], how["dropout"]
+    first = GAT(inputs, width, pattern, heads, p=p)
+    return Layers(first, Averaged(width, classes, pattern, how["out_heads"], p), p, activation=F.elu)
 
 
-train = trained_by_fit(network, shown=lambda data, how: with_loops(data))
+def pattern(data: Data, how: How, device: str) -> tuple[Pattern]:
+    return (Pattern.of(graph(with_loops(data), device)),)
+
+
+train = trained_by_fit(network, pattern)

@@ -10,14 +10,18 @@ from functools import partial
 
 import torch.nn.functional as F
 from torch import Tensor, nn
-from torch_geometric.nn import GCNConv
 
+from panconv.graph.csr import CSR
+from panconv.paper.zoo.convs import GCN
+from panconv.paper.zoo.operator import renormalized
 from panconv.paper.zoo.stack import How, trained_by_fit, two_layers
 
 
-def network(how: How, inputs: int, classes: int, activation: Callable[[Tensor], Tensor] = F.relu) -> nn.Module:
-    layer = partial(GCNConv, cached=True, normalize=how["normalize"])
-    return two_layers(how, inputs, classes, layer, activation)
+def network(
+    how: How, inputs: int, classes: int, a: CSR, a_t: CSR, activation: Callable[[Tensor], Tensor] = F.relu
+) -> nn.Module:
+    """Two layers on Â and its transpose."""
+    return two_layers(how, inputs, classes, partial(GCN, a=a, a_t=a_t), activation)
 
 
-train = trained_by_fit(network)
+train = trained_by_fit(network, renormalized)

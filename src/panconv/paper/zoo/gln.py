@@ -10,7 +10,8 @@ from functools import partial
 from torch import nn
 
 from panconv.paper.zoo import gcn
+from panconv.paper.zoo.operator import renormalized
 from panconv.paper.zoo.stack import trained_by_fit
 
 network = partial(gcn.network, activation=nn.Identity())
-train = trained_by_fit(network)
+train = trained_by_fit(network, renormalized)
