@@ -46,6 +46,7 @@ bench:
 	$(RUN) benchmarks/layer.py
 	$(RUN) benchmarks/batches.py
 	$(RUN) benchmarks/grid.py
+	$(RUN) benchmarks/presets.py
 	$(if $(BARE),,$(RUN) benchmarks/paths.py)
 	$(RUN) benchmarks/walks.py
 

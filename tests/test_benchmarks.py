@@ -1,6 +1,6 @@
 """The benchmark suite runs, says what it measured, and counts bytes as a hand would."""
 
-import importlib
+import importlib.util
 import json
 import os
 import subprocess
@@ -10,6 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 import torch
+import two_communities
 
 import panconv
 
@@ -35,6 +36,21 @@ def script(name, *arguments):
     command = [sys.executable, str(BENCHMARKS / name), *map(str, arguments)]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": path}
     return subprocess.run(command, capture_output=True, text=True, env=environment)
+
+
+def test_presets_beside_pyg(scripts, monkeypatch, capsys):
+    assert scripts("measure")  # which it imports, from where the suite is
+    spec = importlib.util.spec_from_file_location("presets_benchmark", BENCHMARKS / "presets.py")  # tools has one too
+    presets = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(presets)
+    monkeypatch.setattr(presets, "load", lambda name, sparse=False: two_communities.small())
+    presets.main(["--graphs", "citeseer", "pubmed", "--trials", "2", "--epochs", "2"])
+    told = [line.split(": ")[0] for line in capsys.readouterr().out.splitlines() if line.endswith(" times faster")]
+    first = "PyG with features propagated first, ours"
+    assert told == [
+        *(f"citeseer, {way}" for way in (first, "PyG with W first, ours")),
+        *(f"pubmed, {way}" for way in (first, f"{first} at all nodes")),
+    ]
 
 
 @pytest.fixture(scope="module")

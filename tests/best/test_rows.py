@@ -87,10 +87,10 @@ def test_trained_numbers_begin_with_those_of_the_preset():
 
 def test_pan_and_its_peers_may_be_alike_where_neighbours_differ():
     ours = SPACES["heterophilous"].values
-    for name in contests.PEERS[:-1]:
+    for name in ("res_gcn", "res_sage", "res_gat"):  # the other peer has neither depth nor norm nor residual
         theirs = space(name, "minesweeper").values
         assert all(theirs[each] == ours[each] for each in TUNED)
-    assert {each.values["epochs"] for each in contests._alike("cora").values()} == {1000}
+    assert {each.values["epochs"] for each in contests._alike("cora").values()} == {500}
 
 
 def test_standing():
