@@ -71,7 +71,7 @@ def test_what_was_published_for_a_graph_is_no_choice_where_it_is_left_out(monkey
     untrained.use(monkeypatch)
     point = SPACES["random-propagation"].points[0]  # Cora's
     monkeypatch.setitem(SPACES, "points", Space(point, (point, {**point, "lr": 0.5})))
-    one = Search("citeseer", space="points", settings=2, seeds=1, finalists=1, reruns=1)
+    one = Search("citeseer", space="points", settings=2, seeds=1, finalists=1, reruns=1, values={"nodes": 50})
     for left_out, count in (("", 2), ("cora", 1), ("pubmed", 2)):
         points = Across((one,), left_out=left_out).run(Results(tmp_path))
         assert len(points) == count

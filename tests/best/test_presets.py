@@ -7,6 +7,7 @@ import untrained
 from panconv import PAN
 from panconv.best.across import Across
 from panconv.best.presets import CHOICES
+from panconv.records.ranking import Point
 from panconv.records.record import Results
 from panconv.training.pans import Pans
 from panconv.training.presets import FILE, entries, preset
@@ -24,6 +25,11 @@ def test_the_general_preset_without_a_graph_never_sees_it():
     for graph in ("cora", "citeseer", "pubmed"):
         searched = {each.graph for each in CHOICES[f"general-without-{graph}"].searches}
         assert searched == {"cora", "citeseer", "pubmed"} - {graph}
+        without = CHOICES[f"general-without-{graph}"]
+        drawn = without.searches[0].drawn_from().settings(range(without.searches[0].settings), 0, Pans().vectors("pan"))
+        spelt = [Pans().spelt(each) for each in drawn]
+        points = [Point(operator, 0.0, 0.0, 0.0, settings) for operator, settings in spelt]
+        assert sum(without._published(point) for point in points) == 2
 
 
 def test_searches_whose_settings_are_compared_are_of_one_space():

@@ -90,7 +90,8 @@ def test_pan_and_its_peers_may_be_alike_where_neighbours_differ():
     for name in ("res_gcn", "res_sage", "res_gat"):  # the other peer has neither depth nor norm nor residual
         theirs = space(name, "minesweeper").values
         assert all(theirs[each] == ours[each] for each in TUNED)
-    assert {each.values["epochs"] for each in contests._alike("cora").values()} == {500}
+    drawn = [each.drawn_from().values for each in contests._alike("cora").values()]
+    assert {(each["epochs"], each["patience"]) for each in drawn} == {(500, 50)}
 
 
 def test_standing():

@@ -165,7 +165,9 @@ def test_a_module_that_begins_with_a_linear_map_takes_them(x):
     rows, layer = SparseRows.of(x.to_sparse()), torch.nn.Linear(5, 3).double()
     close(layer(rows), layer(x))
     close(torch.matmul(rows, layer.weight.T), x @ layer.weight.T)
-    assert (rows.dim(), rows.size(0), rows.size(-1)) == (2, 6, 5)
+    close(torch.matmul(rows, other=layer.weight.T), x @ layer.weight.T)
+    close(torch.nn.functional.linear(input=rows, weight=layer.weight), x @ layer.weight.T)
+    assert (rows.dim(), rows.size(0), rows.size(-1), tuple(rows.size())) == (2, 6, 5, (6, 5))
     with pytest.raises(TypeError):
         torch.nn.functional.relu(rows)
     with pytest.raises(TypeError):

@@ -54,11 +54,11 @@ class Across:
         return self.found(records)[0]
 
     def _published(self, point: Point) -> bool:
-        """Whether these settings were published for the graph that is left out, or are those warmed."""
-        for known in (PUBLISHED, WARMED):
-            if self.left_out in known and (point.operator, point.settings) == pan_operator(known[self.left_out]):
-                return True
-        return False
+        """Whether these settings were published for the graph that is left out, or are those warmed, but for what the
+        searches have in place of all such values."""
+        own = self.searches[0].values
+        known = [pan_operator({**each[self.left_out], **own}) for each in (PUBLISHED, WARMED) if self.left_out in each]
+        return (point.operator, point.settings) in known
 
     def _again(self, points: Sequence[Point], like: Record) -> list[Task]:
         """The reruns of some points on the graph of a record."""

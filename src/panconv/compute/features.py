@@ -51,17 +51,14 @@ class SparseRows:
     def dim(self) -> int:
         return 2
 
-    def size(self, dim: int) -> int:
-        return self.shape[dim]
+    def size(self, dim: int | None = None) -> Any:
+        return self.shape if dim is None else self.shape[dim]
 
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Tensor:
         """`F.linear` and `torch.matmul`: any module that begins with a linear map takes such features."""
-        if func is torch.matmul and isinstance(args[0], SparseRows):
-            return args[0] @ args[1]
-        if func is linear:
-            return _linear(*args, **(kwargs or {}))
-        return NotImplemented
+        known: dict[Any, Any] = {linear: _linear, torch.matmul: _matmul}
+        return known[func](*args, **(kwargs or {})) if func in known else NotImplemented
 
     def with_values(self, value: Tensor) -> SparseRows:
         """The same entries with other values, (nnz,) or (S, nnz)."""
@@ -276,7 +273,11 @@ def _blocks(S: int, nnz: int, device: str) -> list[tuple[int, int]]:
     return [(start, min(start + size, S)) for start in range(0, S, size)]
 
 
-def _linear(x: SparseRows, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """`torch.nn.functional.linear`, by the names that it has there; a module has its matrix the other way round."""
-    made = x @ weight.T
+# By the names that the arguments have in torch.
+def _matmul(input: Any, other: Any) -> Tensor:
+    return input @ other if isinstance(input, SparseRows) else NotImplemented
+
+
+def _linear(input: Any, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    made = _matmul(input, weight.T)  # whose matrix stands the other way round
     return made if bias is None else made + bias

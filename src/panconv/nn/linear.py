@@ -52,10 +52,7 @@ class Linear(nn.Module):
     def forward(self, x: Tensor | SparseRows) -> Tensor:
         if self.in_channels < 0:
             self.materialize(x.shape[-1])
-        return self.times(x, self.weight)
-
-    def times(self, x: Tensor | SparseRows, W: Tensor) -> Tensor:
-        """x times a matrix of this map's shape."""
+        W = self.weight
         if isinstance(x, SparseRows) or self.trials is None:
             return x @ W
         if x.dim() == 2:

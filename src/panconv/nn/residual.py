@@ -101,13 +101,14 @@ class InputConv(PANConv):
         edge_weight: Tensor | None = None,
     ) -> Tensor:
         """H' of all nodes, on a graph as `GraphLayer.forward` takes it."""
-        share, beta, W = self.share, self.beta, self.lin.weight
         heard = self.met(self.seen(edge_index, edge_weight, x.shape[0])).apply(x)
-        share = share.to(heard.dtype) if isinstance(share, Tensor) else share
-        beta = beta.to(W.dtype).unsqueeze(-1) if isinstance(beta, Tensor) else beta  # (S, 1, 1) beside W
-        mixed = torch.lerp(heard, first.to(heard.dtype), share)
-        # One matrix rather than two products and their sum: of the features there is much more to read.
-        return self.lin.times(mixed, beta * W + (1 - beta) * torch.eye(W.size(-1), dtype=W.dtype, device=W.device))
+        mixed = _between(heard, first, self.share)
+        return _between(mixed, self.lin(mixed), self.beta)
 
     def extra_repr(self) -> str:
         return f"{super().extra_repr()}, share={self._given['share']}, beta={self._given['beta']}"
+
+
+def _between(x: Tensor, y: Tensor, share: float | Tensor) -> Tensor:
+    """(1 − share)·x + share·y in one pass, in the dtype of x, which autocast leaves wider than that of a product."""
+    return torch.lerp(x, y.to(x.dtype), share.to(x.dtype) if isinstance(share, Tensor) else share)

@@ -100,7 +100,7 @@ def named_graph(data: Any, results: Results | None) -> tuple[str, Data | None]:
 
 def with_masks(data: Data, split: str | None) -> Data:
     """A graph whose parts are masks, where they were node numbers; none where each seed draws a split of its own."""
-    if split != "random" and getattr(data, "train_mask", None) is not None:
+    if split != "random" and all(getattr(data, f"{part}_mask", None) is not None for part in ("train", "val")):
         return data
     masks = {} if split == "random" else checked_masks(data, data.num_nodes, None)
     graph = copy.copy(data)

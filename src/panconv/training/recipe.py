@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -11,10 +11,12 @@ from torch import Tensor
 from torch.nn.functional import pad
 from torch_geometric.data import Data
 
+from panconv.base.checks import checked_seeds
 from panconv.paths import family_of
-from panconv.records.record import PATHS, UNSAID, Task
+from panconv.records.record import PATHS, SETTINGS, UNSAID, Task
 from panconv.training.consistency import Consistency
 from panconv.training.fit import FitResult, Progress, fit
+from panconv.training.inputs import checked_parts
 from panconv.training.models import PAN
 from panconv.weights import layer_specs, weights_from
 
@@ -23,6 +25,7 @@ VECTORS = (
     *("lr", "weight_decay", "decay_others", "dropout", "dropout_input", "drop_nodes"),
     *("consistency", "sharpening", "confidence", "share", "identity"),
 )
+_OPERATOR = ("method", "L", "weights", "paths")
 _SAME_IN_PAN = ("norm", "jk", "act", "act_first", "concat")  # settings that are arguments of the same name
 _SAME_IN_FIT = ("lr", "weight_decay", "epochs", "patience", "keep", "decay_others", "metric")
 
@@ -56,8 +59,12 @@ class Recipe:
         return not family_of(self.operator.get("paths", PATHS)).counts_steps
 
     def but(self, **settings: Any) -> Recipe:
-        """The recipe with some settings changed."""
-        return replace(self, settings={**self.settings, **settings})
+        """The recipe with some settings changed, or of its operator method, L, weights or paths."""
+        met = {name: settings.pop(name) for name in _OPERATOR if name in settings}
+        if odd := [name for name in settings if name not in SETTINGS and name not in UNSAID]:
+            known = ", ".join((*_OPERATOR, *SETTINGS, *UNSAID))
+            raise ValueError(f"{odd[0]!r:.60} is no setting: they are {known}")
+        return Recipe({**self.operator, **met}, {**self.settings, **settings})
 
     def model(self, in_channels: int, out_channels: int, trials: int | None = None) -> PAN:
         """The model, not yet trained; `trials` as in `PAN`."""
@@ -118,12 +125,16 @@ class Recipe:
         Args:
             data, seeds, device, callback: as in `fit`; one seed at a time where it is `alone`.
             classes: how many there are; None for those of data.y.
-            others: what else to give to `fit`.
+            others: what else to give to `fit`, in place of the recipe's own where it has that too.
         """
-        classes = int(data.y.max()) + 1 if classes is None else classes
-        trials = None if self.alone and len(seeds) == 1 else len(seeds)
-        model = self.model(data.x.size(1), classes, trials=trials)
-        return fit(model, data, seeds=seeds, device=device, callback=callback, **self.options(), **others)
+        x, y = checked_parts(data)
+        count = len(seeds) if hasattr(seeds, "__len__") else 1
+        seeds = checked_seeds(seeds, max(1, count), bits=32)
+        classes = int(y.max()) + 1 if classes is None else classes
+        trials = None if self.alone and count == 1 else count
+        model = self.model(x.size(1), classes, trials=trials)
+        given = {**self.options(), **others}
+        return fit(model, data, seeds=seeds, device=device, callback=callback, **given)
 
     @staticmethod
     def side_by_side(recipes: Sequence[Recipe]) -> Recipe:

@@ -7,7 +7,6 @@ NIPS 2016; in two layers as Kipf & Welling, ICLR 2017, measured it.
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -34,7 +33,7 @@ class Filter(ChebConv):  # type: ignore[misc]
         super().__init__(inputs, outputs, K)
         self._matrix = a, a_t
 
-    def forward(self, x: Tensor, *edges: Any) -> Tensor:
+    def forward(self, x: Tensor) -> Tensor:
         maps = list(self.lins)
         later, last = None, maps.pop()(x)
         while maps:  # bₖ = X·Θₖ + 2·L̃·bₖ₊₁ − bₖ₊₂, and at the end, for k = 0, L̃·b₁ once

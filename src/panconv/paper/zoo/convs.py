@@ -1,8 +1,8 @@
 """PyG's GCNConv, SAGEConv and GATConv by sparse products with what was prepared of the graph: no message per edge and
 channel is ever held, so that trials train side by side on graphs of a million edges.
 
-Parameters are named and shaped as PyG's, and start alike: these layers too draw their start twice, so that a seed
-means what it means with PyG's. They are called with the features; edges that follow are not looked at.
+Parameters are named, shaped and distributed as PyG's. GCN and GAT draw their start twice, as PyG's layers do, so that a
+seed means what it means there.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class GCN(nn.Module):
         self._matrix, self._narrows = (a, a_t), outputs < inputs
         self.lin.reset_parameters()
 
-    def forward(self, x: Tensor, *edges: Any) -> Tensor:
+    def forward(self, x: Tensor) -> Tensor:
         if self._narrows:  # the product with Â where there are fewer columns
             return plus(spmm(*self._matrix, self.lin(x)), self.bias)
         return plus(self.lin(spmm(*self._matrix, x)), self.bias)
@@ -58,7 +58,7 @@ class SAGE(nn.Module):
         self.lin_l, self.lin_r = Linear(inputs, outputs, bias=bias), Linear(inputs, outputs, bias=False)
         self._matrix, self._narrows = (a, a_t), outputs < inputs
 
-    def forward(self, x: Tensor, *edges: Any) -> Tensor:
+    def forward(self, x: Tensor) -> Tensor:
         if self._narrows:
             return plus(spmm(*self._matrix, F.linear(x, self.lin_l.weight)), self.lin_l.bias) + self.lin_r(x)
         return self.lin_l(spmm(*self._matrix, x)) + self.lin_r(x)
@@ -112,7 +112,7 @@ class GAT(nn.Module):
         glorot(self.att_src)
         glorot(self.att_dst)
 
-    def forward(self, x: Tensor, *edges: Any) -> Tensor:
+    def forward(self, x: Tensor) -> Tensor:
         return plus(torch.cat(self._heads(x), -1), self.bias)
 
     def _heads(self, x: Tensor) -> list[Tensor]:

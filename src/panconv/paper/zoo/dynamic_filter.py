@@ -8,7 +8,6 @@ Verma, Boyer & Verbeek, FeaStNet: feature-steered graph convolutions for 3D shap
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 from torch import Tensor
 from torch_geometric.data import Data
@@ -34,7 +33,7 @@ class Steered(FeaStConv):  # type: ignore[misc]
         super().__init__(inputs, outputs, heads, add_self_loops=False)
         self._edge_index = edges(loops)[0]
 
-    def forward(self, x: Tensor, *edges: Any) -> Tensor:
+    def forward(self, x: Tensor) -> Tensor:
         return self.propagate(self._edge_index, z=self.lin(x), s=self.u(x)) + self.bias
 
     def message(self, z_j: Tensor, s_i: Tensor, s_j: Tensor) -> Tensor:

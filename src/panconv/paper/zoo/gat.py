@@ -25,7 +25,7 @@ class Averaged(GAT):
         super().__init__(inputs, heads * outputs, pattern, heads, p=p)
         self.bias = nn.Parameter(torch.zeros(outputs))
 
-    def forward(self, x: Tensor, *edges: Any) -> Tensor:
+    def forward(self, x: Tensor) -> Tensor:
         return plus(torch.stack(self._heads(x)).mean(0), self.bias)
 
 

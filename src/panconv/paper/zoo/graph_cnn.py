@@ -8,7 +8,6 @@ Such et al., Robust spatial filtering with graph convolutional neural networks, 
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -36,7 +35,7 @@ class VertexFilter(nn.Module):
         self.bias = nn.Parameter(torch.zeros(outputs))
         glorot(self.taps)
 
-    def forward(self, x: Tensor, *edges: Any) -> Tensor:
+    def forward(self, x: Tensor) -> Tensor:
         own, sent = (x @ self.taps).chunk(2, dim=-1)  # (N, O) each: fewer columns to send than x has
         return own + spmm(*self._matrix, sent) + self.bias
 

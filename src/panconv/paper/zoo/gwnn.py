@@ -7,7 +7,6 @@ Xu, Shen, Cao, Qiu & Cheng, Graph wavelet neural network, ICLR 2019.
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -29,7 +28,7 @@ class WaveletConv(nn.Module):
         self.lin = Linear(inputs, outputs, bias=False, weight_initializer="glorot")
         self.filter = nn.Parameter(torch.ones(psi.scale.size(0), 1))  # (N, 1)
 
-    def forward(self, x: Tensor, *edges: Any) -> Tensor:
+    def forward(self, x: Tensor) -> Tensor:
         return self.psi @ (self.filter * (self.inverse @ self.lin(x)))
 
 

@@ -7,7 +7,6 @@ Liao, Zhao, Urtasun & Zemel, LanczosNet: multi-scale deep graph convolutional ne
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -34,7 +33,7 @@ class LanczosLayer(nn.Module):
         wide = nn.Linear(E, how["filter"], bias=False), nn.ReLU(), nn.Linear(how["filter"], E, bias=False)
         self.filter = nn.Sequential(*wide)
 
-    def forward(self, x: Tensor, *edges: Any) -> Tensor:
+    def forward(self, x: Tensor) -> Tensor:
         return self.scales(x, self.vectors, torch.diag_embed(self.filter(self.powers).T))
 
 

@@ -15,7 +15,7 @@ from panconv.paper.zoo.stack import trained_in_two_layers
 
 
 class Blind(Linear):  # type: ignore[misc]
-    """A linear map that is handed the edges and takes no notice."""
+    """A linear map that may be handed the edges and takes no notice."""
 
     def forward(self, x: Tensor, *edges: Any) -> Tensor:
         return super().forward(x)

@@ -8,7 +8,7 @@ Monti et al., Geometric deep learning on graphs and manifolds using mixture mode
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -54,7 +54,7 @@ class Mixture(GMMConv):  # type: ignore[misc]
         self._patches = patches
         nn.init.ones_(self.sigma)  # Glorot's start has some Gaussians so narrow that no edge is in them
 
-    def forward(self, x: Tensor | SparseRows, *edges: Any) -> Tensor:
+    def forward(self, x: Tensor | SparseRows) -> Tensor:
         edge_index, place, weight = self._patches
         described = torch.cat([torch.tanh(self.coordinates(place)), weight.unsqueeze(-1)], dim=-1)  # (E, 3)
         return super().forward((x, None) if isinstance(x, SparseRows) else x, edge_index, described)

@@ -9,8 +9,6 @@ semi-supervised node classification, UAI 2019.
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch import Tensor, nn
 from torch_geometric.nn.inits import glorot
@@ -38,7 +36,7 @@ class Instances(nn.Module):
         self.bias = nn.Parameter(torch.zeros(K * r, outputs))
         glorot(self.weight)  # of the last two sizes: each instance starts as a GCN does
 
-    def forward(self, x: Tensor, *edges: Any) -> Tensor:
+    def forward(self, x: Tensor) -> Tensor:
         if x.dim() == 2:  # one product for all instances
             mapped = (x @ self.weight.transpose(0, 1).flatten(1)).unflatten(-1, self.bias.shape)
         else:

@@ -17,7 +17,7 @@ from torch_geometric.utils import add_remaining_self_loops
 from panconv.compute.spmm import spmm
 from panconv.graph import Adjacency
 from panconv.graph.csr import CSR
-from panconv.paper.zoo.stack import How
+from panconv.paper.zoo.stack import How, edges
 from panconv.transforms import METTransform
 
 
@@ -47,7 +47,7 @@ def operands(data: Data, how: How, base: str, device: str = "cpu") -> tuple[CSR,
 
 def renormalized(data: Data, how: How, device: str = "cpu") -> tuple[CSR, CSR]:
     """Â and its transpose as GCN makes them of weights: where M has a self-loop it keeps it, others get one of 1."""
-    edge_index, weight = data.edge_index, getattr(data, "edge_weight", None)
+    edge_index, weight = edges(graph(data))  # where a repeated edge is one edge
     if how.get("normalize", True):
         edge_index, weight = gcn_norm(edge_index, weight, data.num_nodes)
     return Adjacency.of(edge_index, weight, data.num_nodes).to(device).operands(torch.float32)

@@ -43,10 +43,10 @@ def silent(done: float) -> None:
 
 
 class Layers(nn.Module):
-    """Dropout, a layer, an activation, dropout, a layer, as most of them are; the layers get x and the edges.
+    """Dropout, a layer, an activation, dropout, a layer, as most of them are.
 
     Args:
-        first, second: called with x, edge_index and edge_weight (or None).
+        first, second: called with x; what they need of the graph they have.
         p: of the dropout, a number, or one for each trial.
         activation: between them.
     """
@@ -59,8 +59,8 @@ class Layers(nn.Module):
         self.drop_input, self.drop_hidden = Dropout(p), Dropout(p)
 
     def forward(self, x: Tensor, adj: Adjacency) -> Tensor:
-        x = self.activation(self.first(self.drop_input(x), *edges(adj)))
-        return self.second(self.drop_hidden(x), *edges(adj))
+        x = self.activation(self.first(self.drop_input(x)))
+        return self.second(self.drop_hidden(x))
 
 
 def two_layers(
