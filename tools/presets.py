@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from panconv.base.files import replacing
-from panconv.best.across import Across
 from panconv.best.presets import CHOICES
-from panconv.best.search import Missing, Search
+from panconv.best.search import Missing
 from panconv.records.record import Record, Results
 from panconv.training.presets import FILE
 
@@ -31,15 +30,14 @@ def content(records: Sequence[Record]) -> dict[str, dict[str, Any]]:
             point = choice.choice(records)
         except Missing:
             continue
-        searches = choice.searches if isinstance(choice, Across) else (choice,)
-        near = choice.near if isinstance(choice, Search) else 0  # of one graph
+        searches = choice.searches
         found[name] = {
             "operator": point.operator,
             "settings": point.settings,
             "chosen": {
-                "on": [each.graph for each in searches],
+                "on": list(dict.fromkeys(each.graph for each in searches)),
                 "space": searches[0].space,
-                "settings": min(each.settings for each in searches) + near,
+                "settings": choice.tried,
                 "validation": round(100 * point.val_accuracy, 2),
                 "std": round(100 * point.std, 2),
                 "reruns": point.trials,

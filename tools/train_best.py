@@ -12,7 +12,6 @@ With --keep the records of FOLDER are added to docs/results/best, a file per gra
 from __future__ import annotations
 
 import argparse
-import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -20,7 +19,7 @@ from pathlib import Path
 from pack_records import pack
 
 from panconv import load
-from panconv.best.across import Across
+from panconv.best.depth import DEPTH, seen, write_looks
 from panconv.best.presets import CHOICES
 from panconv.best.studies import STUDIES
 from panconv.records.record import Record, Results
@@ -79,8 +78,7 @@ def _arguments() -> argparse.Namespace:
 def _graphs(kind: str, name: str) -> list[str]:
     if kind != "presets":
         return [name]
-    choice = CHOICES[name]
-    return [each.graph for each in (choice.searches if isinstance(choice, Across) else (choice,))]
+    return [each.graph for each in CHOICES[name].searches]
 
 
 def _until(end: float) -> Callable[[Step], None]:
@@ -113,8 +111,9 @@ def keep(folder: Path) -> None:
         files.setdefault(name, {}).setdefault(record.key(), record)
     for name, records in files.items():
         pack(list(records.values()), RECORDS / name)
-    for path in folder.glob("*.json"):
-        shutil.copy(path, RECORDS)
+    for graph in DEPTH.graphs:
+        if looks := seen(folder, graph):
+            write_looks(RECORDS, graph, {**seen(RECORDS, graph), **looks})
 
 
 if __name__ == "__main__":

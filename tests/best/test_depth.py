@@ -31,11 +31,10 @@ def test_every_model_at_every_depth(graph):
 
 
 def test_looks_are_what_the_models_say_and_are_taken_once(graph, tmp_path, monkeypatch):
-    monkeypatch.setattr(depth, "_LOOKED_AT", 2)
     recipes = {name: each.but(epochs=3, hidden=8) for name, each in depth.models("cora").items() if name != "PAN"}
     monkeypatch.setattr(depth, "models", lambda _: recipes)
     results = Results(tmp_path)
-    depth.look_into("cora", results, "cpu", "a test", None)
+    depth.look_into("cora", results, 2, "cpu", "a test", None)
     records = results.read()
     assert {record.seed for record in records} == {FRESH, FRESH + 1}
     assert len(records) == 4
@@ -53,7 +52,10 @@ def test_looks_are_what_the_models_say_and_are_taken_once(graph, tmp_path, monke
     right = (classes == graph.y[graph.test_mask].unsqueeze(1)).float().mean()
     assert gcnii.few[0] == pytest.approx(100 * float(right), abs=1e-4)
     monkeypatch.setattr(depth, "train_batch", None)
-    depth.look_into("cora", results, "cpu", "a test", None)  # nothing is left to look into
+    depth.look_into("cora", results, 2, "cpu", "a test", None)  # nothing is left to look into
+    recipes["GCNII"] = recipes["GCNII"].but(share=0.3)
+    with pytest.raises(TypeError):  # other settings are another model
+        depth.look_into("cora", results, 2, "cpu", "a test", None)
     head, rows = depth.looks_table(tmp_path, "cora")
     assert [len(row) for row in rows] == [len(head)] * 2
     assert rows[0][-1] == "–"

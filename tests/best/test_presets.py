@@ -39,7 +39,7 @@ def test_searches_whose_settings_are_compared_are_of_one_space():
 
 
 def test_whatever_is_tried_can_be_made():
-    searches = [each for choice in CHOICES.values() for each in getattr(choice, "searches", (choice,))]
+    searches = [each for choice in CHOICES.values() for each in choice.searches]
     for each in searches:
         for drawn in each.drawn_from().settings(range(each.settings), 0, Pans().vectors("pan")):
             recipe = Recipe(*Pans().spelt(drawn))

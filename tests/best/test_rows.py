@@ -62,9 +62,8 @@ def test_every_change_is_one_thing_and_can_be_trained(name, rows):
         )
         changed.but(epochs=2).fit(data, seeds=[0, 1])
     else:
-        assert name in AS_IT_IS | (
-            set() if rows else {"100 nodes", "1000 nodes", "8 nearest", "128 nearest", "no ramp"}
-        )
+        by_rows = {"W first, all nodes", "100 nodes", "1000 nodes", "8 nearest", "128 nearest", "no ramp"}
+        assert name in AS_IT_IS | ({"M first, 300 nodes, 32 nearest"} if rows else by_rows)
 
 
 def test_an_ablation_changes_the_preset_and_compares_paths_at_one_length():
@@ -74,6 +73,18 @@ def test_an_ablation_changes_the_preset_and_compares_paths_at_one_length():
     assert against["shortest paths, L = 3"] == against["self-avoiding paths, L = 3"] == "walks, L = 3"
     assert {against[name] for name in against if "paths" not in name} == {"", ladder.BEST}
     assert not ablation.ABLATION.rows("nowhere", {})
+
+
+def test_where_all_lengths_weigh_the_same_the_rows_of_alpha_are_compared_at_a_temperature(monkeypatch):
+    hot = ladder.at_infinite_temperature(Recipe(**untrained.RECIPE))
+    monkeypatch.setitem(untrained.PRESETS, "cora", {"operator": hot.operator, "settings": hot.settings})
+    untrained.give_presets(monkeypatch)
+    rows = {row.name: row for row in ablation.ABLATION.rows("cora", {})}
+    assert rows["T = 8"].against == ladder.BEST
+    for name, alpha in (("α = 2", 2.0), ("α trained", 1.0)):
+        warm, one = rows["T = 8"].task.weights, rows[name].task.weights
+        assert rows[name].against == "T = 8"
+        assert (one["temperature"], one["alpha"]) == (warm["temperature"], alpha)
 
 
 def test_trained_numbers_begin_with_those_of_the_preset():

@@ -1,7 +1,9 @@
+from dataclasses import replace
+
 import pytest
 import untrained
 
-from panconv.best.search import Missing, Search
+from panconv.best.search import Either, Missing, Search
 from panconv.records.record import Results
 from panconv.training.search import AGAIN, TRYING
 
@@ -24,6 +26,26 @@ def test_what_was_run_is_found_again_from_the_records_alone(monkeypatch, tmp_pat
     for record in records[:1] + records[-1:]:
         with pytest.raises(Missing):
             SEARCH.found([each for each in records if each != record])
+
+
+def test_the_better_of_two_searches_counts(monkeypatch, tmp_path):
+    untrained.use(monkeypatch)
+    other = Search("cora", settings=4, seeds=2, finalists=2, reruns=3, values={"hidden": 16})
+    both = Either((SEARCH, other))
+    assert both.tried == 8
+    found = both.run(Results(tmp_path))
+    records = Results(tmp_path).read()
+    choices = [each.choice(records) for each in both.searches]
+    assert found == both.choice(records) == max(choices, key=lambda point: point.val_accuracy)
+    assert choices[0].val_accuracy != choices[1].val_accuracy
+    for wins, search in zip((False, True), both.searches, strict=True):
+        better = [
+            replace(each, val_accuracy=1.0) if each.seed >= AGAIN and (each.settings["hidden"] == 16) == wins else each
+            for each in records
+        ]
+        assert both.choice(better) == search.choice(better)
+    with pytest.raises(Missing):
+        both.choice([each for each in records if each.settings["hidden"] != 16])
 
 
 def test_a_baseline_has_its_own_space_and_a_graph_its_metric(monkeypatch, tmp_path):

@@ -4,6 +4,7 @@ import train_best  # tools/train_best.py
 import untrained
 from zoo_tables import filled
 
+from panconv.best.depth import seen, write_looks
 from panconv.records.record import Results
 
 
@@ -42,10 +43,13 @@ def test_steps_go_on_and_stop_when_the_time_is_up(monkeypatch, tmp_path, capsys)
     assert len(Results(tmp_path / "new").read()) == trained
     assert call(*run) == trained
     assert call(*run[:-1], "3") == trained * 3 // 2
-    (tmp_path / "new/depth-cora.json").write_text("{}")
+    write_looks(tmp_path / "new", "cora", {"PAN": {"all": [0.8]}})
+    (tmp_path / "kept").mkdir()
+    write_looks(tmp_path / "kept", "cora", {"PAN": {"all": [0.1]}, "GCN": {"all": [0.2]}})
     call("train_best.py", "--keep", "--out", str(tmp_path / "new"))
     kept = sorted(path.name for path in (tmp_path / "kept").iterdir())
     assert kept == ["cora-tables.jsonl", "depth-cora.json"]
+    assert seen(tmp_path / "kept", "cora") == {"PAN": {"all": [0.8]}, "GCN": {"all": [0.2]}}
     assert {each.key() for each in Results(tmp_path / "kept").read()} == {
         each.key() for each in Results(tmp_path / "new").read()
     }

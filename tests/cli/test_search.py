@@ -124,7 +124,7 @@ def test_which_benchmark_knows_a_graph():
         (["--budget=10"], "--budget must be a time above 0, such as 90s, 10m or 1h, got '10'"),
         (["--budget=0s"], "--budget must be a time above 0"),
         (["--space=cold"], "--space must be one of random-propagation, warm, deep, heterophilous"),
-        (["--model=gnc"], "'gnc' is no method of the zoo"),
+        (["--model=gnc"], "--model must be pan or a baseline: 'gnc' is no method of the zoo"),
         (["--model=gcn", "--space=deep"], "--space goes with --model pan"),
         (["--model=lp", "--epochs=3"], "'epochs' is no setting of this method"),
         (["--settings=0"], "--settings must be at least 1, got 0"),

@@ -11,7 +11,7 @@ from torch_geometric.nn import GCN2Conv
 
 from panconv import PAN, Adjacency
 from panconv.data import SeedLoader
-from panconv.nn.residual import residual_from
+from panconv.nn.residual import InputConv, residual_from
 
 EDGES = TRIANGLE_AND_TAIL
 X = torch.randn(4, 5, generator=torch.Generator().manual_seed(1))
@@ -195,3 +195,17 @@ def test_what_does_not_go_together():
         PAN(5, 8, 3, residual=DEEP, concat=True)
     with pytest.raises(ValueError, match=r"residual 'input' starts from the features as they are"):
         PAN(5, 8, 3, residual=DEEP, inputs={"propagate": True})
+
+
+def test_under_autocast_what_is_kept_of_the_input_keeps_its_digits():
+    """A stream that was rounded to bfloat16 in each of 64 layers would be off by a percent."""
+    layer, found = InputConv(X.size(1), 0.1, 0.02, L=2), []
+    for enabled in (False, True):
+        h = X
+        with torch.no_grad(), torch.autocast("cpu", dtype=torch.bfloat16, enabled=enabled):
+            for _ in range(64):
+                h = layer(h, X, EDGES)
+        found.append(h)
+    exact, rounded = found
+    assert rounded.dtype == torch.float32
+    assert float((rounded - exact).abs().max()) < 1e-3 * float(exact.abs().max())

@@ -148,3 +148,30 @@ def test_weights_that_all_have_stay_as_they_are_said():
     together = Recipe.side_by_side(recipes)
     assert together.operator == recipes[0].operator
     assert not together.alone
+
+
+def test_but_changes_settings_and_the_operator_and_nothing_else():
+    one = Recipe(MET, QUICK)
+    assert one.but(epochs=2, L=3).operator == {**MET, "L": 3}
+    assert one.but(epochs=2, L=3).settings == {**QUICK, "epochs": 2}
+    assert (one.operator, one.settings) == (MET, QUICK)
+    with pytest.raises(ValueError, match=r"'dropuot' is no setting: they are method, L, weights, paths, .*dropout"):
+        one.but(dropuot=0.9)
+
+
+def test_what_is_given_to_fit_beside_counts_in_place_of_the_recipe_s(given):
+    Recipe(MET, QUICK).fit(small(), [0], epochs=2, keep="last")
+    assert (given.fit["epochs"], given.fit["keep"], given.fit["seeds"]) == (2, "last", [0])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((None,), "data.x is missing"),
+        ((small(), 3), "seeds must be a sequence of integers, one per trial, got 3"),
+        ((small(), []), "seeds must be 1, one per trial, got 0"),
+    ],
+)
+def test_what_cannot_be_trained_is_named(arguments, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        Recipe(MET, QUICK).fit(*arguments)

@@ -21,6 +21,7 @@ METHODS = (1, 2, 3, 4, 6, 7, 8, 9)
 FAMILIES = ("shortest", "self_avoiding")
 _SHORT = 3  # the length at which families of paths are compared: longer ones that are formed do not fit memory
 _START = 8.0  # the temperature that training starts from where the preset has none
+_WARM = f"T = {_START:g}"
 
 Change = Callable[[Recipe], Recipe]
 
@@ -50,11 +51,17 @@ def _trained_numbers(recipe: Recipe) -> Recipe:
     return _met(recipe, weights={"kind": "free", "k": k.tolist()})
 
 
-def _other_order(recipe: Recipe) -> Recipe:
-    """W first where M came first, at all nodes; where W came first, M at some nodes at a time, since at all of them a
-    trial takes minutes on a CPU."""
+def _w_first(recipe: Recipe) -> Recipe:
+    """At all nodes, and without a norm of the propagated features, which are never there."""
+    if not recipe.setting("propagate"):
+        return recipe
+    return recipe.but(propagate=False, norm_input=None, nearest=None, nodes=None)
+
+
+def _m_first(recipe: Recipe) -> Recipe:
+    """At some nodes at a time: at all of them a trial takes minutes on a CPU."""
     if recipe.setting("propagate"):
-        return recipe.but(propagate=False, norm_input=None, nearest=None, nodes=None)
+        return recipe
     return recipe.but(propagate=True, norm_input=recipe.setting("norm"), nearest=32, nodes=300)
 
 
@@ -87,7 +94,8 @@ CHANGES: dict[str, Change] = {
         for family in FAMILIES
     },
     "two layers": lambda recipe: recipe.but(layers=2, jk=None),
-    "the other order of M and W": _other_order,
+    "W first, all nodes": _w_first,
+    "M first, 300 nodes, 32 nearest": _m_first,
     "no batch norm": _without_norm,
     "batch norm, layer by layer": lambda recipe: recipe.but(norm="batch"),
     "kept: highest accuracy": lambda recipe: recipe.but(keep="accuracy"),
@@ -120,6 +128,8 @@ def _rows(graph: str, _: Mapping[str, Point]) -> list[Row]:
         if name == _WALKS or not any(_same(changed, each) for each in recipes.values()):
             recipes[name] = changed
     against = {BEST: "", **{name: _WALKS for name in recipes if "paths" in name}}
+    if not isinstance(best.operator["weights"], dict):  # at T = ∞ there is no α: the rows of α are at a temperature
+        against |= {name: _WARM for name in recipes if "α" in name}
     return [row(name, graph, recipe, against.get(name, BEST)) for name, recipe in recipes.items()]
 
 

@@ -34,6 +34,11 @@ class Across:
     reruns: int = 5
     left_out: str = ""
 
+    @property
+    def tried(self) -> int:
+        """How many settings it is chosen from: those that all of them tried."""
+        return min(each.settings for each in self.searches)
+
     def run(self, results: Results, trainer: Searcher | None = None, **how: Any) -> list[Point]:
         """Trains what has no record yet, and ranks the finalists by their reruns everywhere; `how` as in `Search`."""
         found = {each.graph: each.run(results, trainer, **how).records for each in self.searches}

@@ -36,7 +36,7 @@ from panconv.training.search import FRESH
 
 DEPTHS = (2, 4, 8, 16, 32, 64)
 LEFT = 8  # layers that stay when the others are taken out
-_LOOKED_AT = 5  # trials
+_LOOKED_AT = 10  # trials at most: they are trained in one batch
 _SHOWN = (1, 2, 8, 32, 64)  # layers whose energy is
 _A_HAT = {"method": 5, "L": 1, "weights": [0.0, 1.0]}  # M = Â, which is GCN's operator and GCNII's
 
@@ -83,22 +83,38 @@ def _against(model: str, layers: int) -> str:
 # ---------------------------------------------------------------------- looks into the deepest
 
 
-def look_into(graph: str, results: Results, device: str, command: str, callback: Callable[[Step], None] | None) -> None:
-    """Trains the first trials of the deepest models, where nobody has looked into them yet, and looks."""
+def look_into(
+    graph: str, results: Results, trials: int, device: str, command: str, callback: Callable[[Step], None] | None
+) -> None:
+    """Trains the deepest models, where nobody has looked into these yet, and looks."""
     for model, recipe in models(graph).items():
-        path = looks_file(results.folder, graph)
-        known = json.loads(path.read_text()) if path.exists() else {}
-        if model in known:
-            continue
         task = row(model, graph, recipe.but(layers=DEPTHS[-1])).task
-        tasks = [replace(task, seed=FRESH + t) for t in range(_LOOKED_AT)]
+        known = seen(results.folder, graph)
+        if _is_of(known.get(model, {}), task):
+            continue
+        tasks = [replace(task, seed=FRESH + t) for t in range(min(trials, _LOOKED_AT))]
         if callback is not None:
             callback(Step(0, 1, tasks, 0.0))
         records, result = train_batch(tasks, device=device, command=command)
         there = {record.key() for record in results.read()}
         results.add([record for record in records if record.key() not in there])
-        with replacing(path) as temporary:
-            temporary.write_text(json.dumps({**known, model: look(task, result, device)}, indent=1) + "\n")
+        write_looks(results.folder, graph, {**known, model: look(task, result, device)})
+
+
+def _is_of(look: Mapping[str, Any], task: Task) -> bool:
+    """Whether it is a look into models of that operator and these settings."""
+    return (look.get("operator"), look.get("settings")) == (task.operator, task.settings)
+
+
+def seen(folder: Path, graph: str) -> dict[str, Any]:
+    """The looks into a graph's models that a folder has, by model."""
+    path = looks_file(folder, graph)
+    return json.loads(path.read_text()) if path.exists() else {}
+
+
+def write_looks(folder: Path, graph: str, looks: Mapping[str, Any]) -> None:
+    with replacing(looks_file(folder, graph)) as path:
+        path.write_text(json.dumps(looks, indent=1) + "\n")
 
 
 def look(task: Task, result: FitResult[Model], device: str = "cpu") -> dict[str, Any]:
@@ -109,7 +125,8 @@ def look(task: Task, result: FitResult[Model], device: str = "cpu") -> dict[str,
     data = copy.copy(data).to(device)  # the graph that others load stays where it is
     adj = Adjacency.of(data.edge_index, num_nodes=data.num_nodes)
     energies = (dirichlet_energy(adj, each, relative=True).mean() for each in model.hidden(data.x, adj))
-    found: dict[str, Any] = {"energy": [*map(float, energies)], "all": result.test_accuracy}
+    found: dict[str, Any] = {"operator": task.operator, "settings": task.settings}
+    found |= {"energy": [*map(float, energies)], "all": result.test_accuracy}
     if task.settings.get("residual") == "input":  # others have no layers that could be taken out
         few = model.without_layers(range(LEFT + 1, task.settings["layers"] + 1)).eval()
         found["few"] = _accuracy(few, data, adj)
@@ -139,8 +156,7 @@ class Look:
 
 def looks(folder: Path, graph: str) -> Iterator[Look]:
     """Those of a graph, where there are any."""
-    path = looks_file(folder, graph)
-    for model, found in json.loads(path.read_text()).items() if path.exists() else ():
+    for model, found in seen(folder, graph).items():
         energy = {layer: found["energy"][layer - 1] for layer in _SHOWN}
         few = _spread(found["few"]) if "few" in found else None
         yield Look(model, energy, _spread(found["all"]), few)

@@ -51,9 +51,19 @@ class Search:
         return replace(self, settings=2, near=0, seeds=1, finalists=1, reruns=1, values=values)
 
     @property
+    def searches(self) -> tuple[Search, ...]:
+        """Itself: a choice may be made of several."""
+        return (self,)
+
+    @property
+    def tried(self) -> int:
+        """How many settings it is chosen from."""
+        return self.settings + self.near
+
+    @property
     def trainings(self) -> int:
         """How many there are."""
-        return (self.settings + self.near) * self.seeds + self.finalists * self.reruns
+        return self.tried * self.seeds + self.finalists * self.reruns
 
     def drawn_from(self) -> Space:
         """The space, with what the graph and this search ask for."""
@@ -98,6 +108,29 @@ class Search:
 
     def choice(self, records: Sequence[Record]) -> Point:
         return self.found(records).choice
+
+
+@dataclass(frozen=True)
+class Either:
+    """The better of what some searches on one graph chose, by the validation of their reruns, of which all have as
+    many."""
+
+    searches: tuple[Search, ...]
+
+    @property
+    def tried(self) -> int:
+        return sum(each.tried for each in self.searches)
+
+    def run(self, results: Results, trainer: Searcher | None = None, **how: Any) -> Point:
+        """Trains what has no record yet; `how` as in `Search`."""
+        return _best([each.run(results, trainer, **how).choice for each in self.searches])
+
+    def choice(self, records: Sequence[Record]) -> Point:
+        return _best([each.choice(records) for each in self.searches])
+
+
+def _best(points: Sequence[Point]) -> Point:
+    return min(points, key=lambda point: (-point.val_accuracy, point.val_loss))
 
 
 def looked_up(search: Any, records: list[Record], trainer: Searcher) -> Any:

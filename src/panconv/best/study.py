@@ -42,7 +42,7 @@ class Study:
         graphs: the graphs that it is about.
         rows: the rows of a graph, from what its searches chose, by their names; incomplete searches are left out.
         searches: those of a graph, by name.
-        before: what else is done with a graph first, given the folder of the records, device, command and callback.
+        before: what else is done with a graph first, given the records' folder, trials, device, command and callback.
         trials: of each row.
         most: trials, where there are no more splits.
         seed: of the first trial. Seeds below `FRESH` belong to searches, on the split that is searched.
@@ -52,7 +52,7 @@ class Study:
     graphs: tuple[str, ...]
     rows: Callable[[str, Mapping[str, Point]], list[Row]]
     searches: Callable[[str], dict[str, Search]] = lambda _: {}
-    before: Callable[[str, Results, str, str, Callable[[Step], None] | None], None] | None = None
+    before: Callable[[str, Results, int, str, str, Callable[[Step], None] | None], None] | None = None
     trials: int = 10
     most: int | None = None
     seed: int = FRESH
@@ -93,7 +93,7 @@ class Study:
             for each in self._searches(graph, quick).values():
                 each.run(results, **how)
             if self.before is not None and not quick:
-                self.before(graph, results, device, command, callback)
+                self.before(graph, results, trials, device, command, callback)
             tasks = self.tasks(graph, results.read(), trials, quick)
             for trainer, ours in ((Pans(), True), (Baselines(), False)):
                 mine = [task for task in tasks if (task.model == PAN) is ours]

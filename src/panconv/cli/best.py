@@ -54,16 +54,19 @@ def _show(study: Study, graph: str, records: list[Record], results: Results, qui
     from panconv.best.study import lines
     from panconv.data.heterophilous import METRIC_OF
     from panconv.paper.claims.claim import Evidence
+    from panconv.paper.tables.cells import QUICK_EPOCHS
 
     measured = {"auc": "AUC (%)"}.get(METRIC_OF.get(graph, ""), "test (%)")
     columns = ("", measured, "trials", "change", "over", "s")
-    shown = screen.table(columns, f"{study.title}: {screen.title(graph)}", texts=("over",))
+    brief = f" (a first look: {QUICK_EPOCHS} epochs, one trial)" if quick else ""
+    shown = screen.table(columns, f"{study.title}: {screen.title(graph)}{brief}", texts=("over",))
     found = lines(study.rows_of(graph, records, quick), Evidence(records, results.folder), study.seed)
     for line in found:
         figure = screen.bold(f"{line.mean:.1f}", line.figure.removeprefix(f"{line.mean:.1f}"))
         shown.add_row(line.name, figure, f"{line.trials}", line.difference, line.against, f"{line.seconds:.2g}")
     screen.out.print(shown)
-    screen.out.print(screen.dim("change: seed by seed, with its 95 % interval; s: seconds per trial, beside others"))
+    interval = "" if quick else ", with its 95 % interval"
+    screen.out.print(screen.dim(f"change: seed by seed{interval}; s: seconds per trial, beside others"))
     if study.searches(graph) and (words := standing(found)):
         screen.out.print(words)
 

@@ -152,29 +152,36 @@ class Bar(_Live):
 class Batches(_Live):
     """A bar over all trainings of a command: what is under way, how many are left, the time to go."""
 
-    def __init__(self, total: int) -> None:
+    def __init__(self, total: int, seconds: float | None = None) -> None:
+        """Of so many trainings, or of as many as there will be within a time."""
         super().__init__(progress.BarColumn(bar_width=20), words())
-        self._task = self._bar.add_task("", total=total)
-        self._total, self._done, self._current = total, 0, 0
+        self._task = self._bar.add_task("", total=total if seconds is None else seconds)
+        self._total, self._done, self._current, self._seconds = total, 0, 0, seconds
 
     def __exit__(self, kind: type[BaseException] | None = None, *_: object) -> None:
         """Trainings that stop early leave a batch before its end: what is over is shown as done."""
         if kind is None:
-            words = f"{self._total} training{'s' * (self._total > 1)} done"
-            self._bar.update(self._task, completed=self._total, description=words)
+            count, whole = self._done + self._current, self._bar.tasks[0].total
+            words = f"{count} training{'s' * (count != 1)} done"
+            self._bar.update(self._task, completed=whole, description=words)
         super().__exit__(kind)
 
     def show(self, step: Step) -> None:
         if not step.done:  # another batch begins
             self._done, self._current = self._done + self._current, len(step.tasks)
-            self._total = max(self._total, self._done + self._current)  # a search within a time may find more to do
-            self._bar.update(self._task, total=self._total)
+            self._total = max(self._total, self._done + self._current)
+            if self._seconds is None:
+                self._bar.update(self._task, total=self._total)
             return
         self._bar.start()
         now = self._done + self._current * step.done
-        count = f"{self._current} trial{'s' * (self._current > 1)}"
-        text = f"{_trained(step.tasks[0])}, {count}; {self._total - int(now)} left"
+        text = f"{_trained(step.tasks[0])}, {self._current} trial{'s' * (self._current > 1)}"
         elapsed = self._bar.tasks[0].elapsed or 0.0
+        if self._seconds is not None:
+            text += f"; {elapsed:.0f} s of {self._seconds:.0f} s"
+            self._bar.update(self._task, completed=min(elapsed, self._seconds), description=text)
+            return
+        text += f"; {self._total - int(now)} left"
         if now > 0.02 * self._total:
             text += f", {elapsed * (self._total / now - 1):.0f} s to go"
         self._bar.update(self._task, completed=now, description=text)

@@ -94,9 +94,10 @@ def search(
     counts = {"seeds": seeds, "finalists": finalists, "reruns": reruns, "fresh": trials}
     how: dict[str, Any] = {"settings": tried, "near": near, **counts, "budget": seconds, "seed": seed}
     how |= {"results": store, "device": device, "command": checks.command_line(), "trainer": trainer}
-    with screen.Batches(planned) as bar:
+    with screen.Batches(planned, seconds) as bar:
         found = searched(name, drawn, known, callback=bar.show, **how)
     _show(found, f"{screen.title(name)}, {_title(known)}")
+    _say_time(found, seconds)
     screen.say("records", store.folder)
     screen.write_json(json_file, _plain(found, space=_space(space, benchmark) if known == PAN else None), "search")
 
@@ -152,9 +153,13 @@ def _trained(model: str, space: str | None, dataset: str, **given: Any) -> tuple
     changes = {name: value for name, value in given.items() if value is not None}
     if model.strip().lower() == PAN:
         return PAN, Pans(), SPACES[_space(space, dataset)].with_values(**changes)
+    try:
+        name = checked(model)
+    except ValueError as error:
+        raise ValueError(f"--model must be {PAN} or a baseline: {error}") from None
     if space is not None:
-        raise ValueError(f"--space goes with --model pan, which has several; {checked(model)} has one")
-    return checked(model), Baselines(), space_of(model, dataset).with_values(**changes)
+        raise ValueError(f"--space goes with --model pan, which has several; {name} has one")
+    return name, Baselines(), space_of(model, dataset).with_values(**changes)
 
 
 def _title(model: str) -> str:
@@ -180,6 +185,14 @@ def _show(found: Found, heading: str) -> None:
         mean = f"{sum(figures) / len(figures):.1f}{screen.spread(figures)}"
         trained = f" on {len(figures)} fresh seed{'s' * (len(figures) > 1)}"
         screen.out.print(screen.bold(f"Test {measured} of the choice: {mean} %", trained))
+
+
+def _say_time(found: Found, budget: float | None) -> None:
+    """Where a budget was too short for the least that a search does: one setting, two reruns and one test."""
+    took = sum(record.seconds for record in found.records)
+    if budget is not None and took > 1.2 * budget:
+        alone = ", and one setting alone is no choice" if _tried(found) == 1 else ""
+        screen.out.print(f"The trainings took {took:.0f} s of a budget of {budget:.0f} s{alone}: give it more time.")
 
 
 def _measured(found: Found) -> str:

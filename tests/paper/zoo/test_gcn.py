@@ -30,6 +30,14 @@ def test_the_weights_can_be_the_operator():
     close(model(data.x, adj), M @ hidden @ model.second.lin.weight.T)
 
 
+def test_a_repeated_edge_is_one_edge():
+    data, _ = small()
+    once = renormalized(data, {})
+    data.edge_index = torch.cat([data.edge_index, data.edge_index[:, :7]], 1)
+    for a, b in zip(once, renormalized(data, {}), strict=True):
+        close(a.value, b.value)
+
+
 @pytest.mark.parametrize("name", ["gcn", "chebnet", "gln", "agnn", "gat", "sgc", "ssgc"])
 def test_neighbours_tell_what_features_do_not(name):
     """And a trial is what it is alone, whatever else is trained beside it; the test nodes' labels are nobody's."""
