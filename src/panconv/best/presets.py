@@ -15,8 +15,8 @@ _W_FIRST = {"propagate": False, "nearest": None, "nodes": None, "norm_input": No
 _BEST: dict[str, Search | Either] = {
     "cora": Either(
         (
-            Search("cora", settings=30, near=24, finalists=4, reruns=6),
-            Search("cora", settings=22, near=16, finalists=4, reruns=6, values=_W_FIRST),
+            Search("cora", settings=30, near=24, finalists=4),
+            Search("cora", settings=22, near=16, finalists=4, values=_W_FIRST),
         )
     ),
     "citeseer": Search("citeseer", settings=22, near=6, finalists=3, reruns=6, values=_W_FIRST),
