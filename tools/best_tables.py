@@ -47,13 +47,14 @@ def _study(name: str, evidence: Evidence) -> str:
     head = [
         cell for graph, those in found.items() for cell in (_head(graph, those), "change", f"s ({those[0].device})")
     ]
-    names = dict.fromkeys(line.name for those in found.values() for line in those)
+    longest = sorted(found.values(), key=len, reverse=True)  # which tells the order of the rows
+    names = dict.fromkeys(line.name for those in longest for line in those)
     rows = []
     for each in names:
         row = [each]
         for those in found.values():
             line = next((line for line in those if line.name == each), None)
-            row += ["–", "", ""] if line is None else [line.figure, line.difference, f"{line.seconds:.2g}"]
+            row += ["–", "", ""] if line is None else [line.figure, line.difference, line.time]
         rows.append([*row, _over(found.values(), each)])
     words = [standing(those) for graph, those in found.items() if study.searches(graph)]
     said = [f"- {_title(graph)}: {word}" for graph, word in zip(found, words, strict=False) if word]

@@ -143,6 +143,11 @@ class Line:
         return f"{self.mean:.1f}" + (f" ± {self.std:.1f}" if self.trials > 1 else "")
 
     @property
+    def time(self) -> str:
+        """Its seconds, in two digits or all there are before the point."""
+        return f"{self.seconds:.0f}" if self.seconds >= 10 else f"{self.seconds:.2g}"
+
+    @property
     def change(self) -> Mean | None:
         """The mean change, with its 95 % interval."""
         return interval(self.changes) if self.changes else None

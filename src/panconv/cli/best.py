@@ -63,7 +63,7 @@ def _show(study: Study, graph: str, records: list[Record], results: Results, qui
     found = lines(study.rows_of(graph, records, quick), Evidence(records, results.folder), study.seed)
     for line in found:
         figure = screen.bold(f"{line.mean:.1f}", line.figure.removeprefix(f"{line.mean:.1f}"))
-        shown.add_row(line.name, figure, f"{line.trials}", line.difference, line.against, f"{line.seconds:.2g}")
+        shown.add_row(line.name, figure, f"{line.trials}", line.difference, line.against, line.time)
     screen.out.print(shown)
     interval = "" if quick else ", with its 95 % interval"
     screen.out.print(screen.dim(f"change: seed by seed{interval}; s: seconds per trial, beside others"))
