@@ -91,7 +91,11 @@ def _locate(source: str | Path, name: str | None) -> tuple[Path, str]:
     if name is None and not is_folder and folder.name in planetoid.names_in(folder.parent):
         return folder.parent, folder.name
     if not is_folder:
-        raise ValueError(f"source {_short(source)} is neither a built-in graph ({', '.join(DATASETS)}) nor a folder")
+        others = f"({', '.join(METRIC_OF)}; docs/data.md)"
+        raise ValueError(
+            f"source {_short(source)} is neither a built-in graph ({', '.join(DATASETS)}) nor a folder, nor one of the "
+            f"heterophilous benchmark {others}"
+        )
     names = planetoid.names_in(folder)
     if not names:
         raise ValueError(f"the folder {folder} holds no Planetoid graph: files ind.NAME.graph and seven more")
