@@ -81,6 +81,16 @@ def test_a_time(tiny, tmp_path):
     assert "Test accuracy" in done.stdout
 
 
+def test_a_time_that_is_too_short_is_said_and_what_was_trained_is_counted(tiny, tmp_path):
+    line = ["search", "cora", "--space=tiny", "--budget=0.001s", f"--out={tmp_path}"]
+    done = call(*line, cwd=tmp_path)
+    assert done.code == 0, done.stderr
+    assert "of a budget of 0 s, and one setting alone is no choice: give it more time." in " ".join(done.stdout.split())
+    count = len(Results(tmp_path).read())
+    assert f"{count} trainings done" in done.stderr
+    assert "done" not in call(*line, cwd=tmp_path).stderr  # again: there is nothing left to do
+
+
 def test_what_suits_a_graph_is_the_default(tiny, tmp_path, monkeypatch):
     monkeypatch.setitem(SPACES, "heterophilous", TINY.with_values(weights=[1.0, 1.0], norm=None, keep="metric"))
     monkeypatch.setenv("COLUMNS", "200")

@@ -176,7 +176,7 @@ def test_a_budget_is_spent_on_as_many_settings_as_fit(tmp_path):
         (66, (), (3, 10, 2)),  # 66 − 32 s are left: three finalists with ten reruns, and two fresh seeds
         (40, (), (2, 9, 1)),  # 20 s are left
         (8, (), (2, 2, 1)),  # 4 s: the least there may be
-        (0.1, (), (1, 2, 1)),  # one setting has been tried
+        (0.1, (), (1, 1, 1)),  # one setting has been tried, and is compared with none
         (200, (), (9, 10, 2)),  # all of it: 92 trainings in 100 s
         (66, (0.25, 0.5), (2, 7, 1)),  # to its end a training takes twice as long as beside those that were halved
     ],

@@ -188,7 +188,7 @@ def _show(found: Found, heading: str) -> None:
 
 
 def _say_time(found: Found, budget: float | None) -> None:
-    """Where a budget was too short for the least that a search does: one setting, two reruns and one test."""
+    """Where a budget was too short for the least that a search does."""
     took = sum(record.seconds for record in found.records)
     if budget is not None and took > 1.2 * budget:
         alone = ", and one setting alone is no choice" if _tried(found) == 1 else ""

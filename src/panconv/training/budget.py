@@ -32,7 +32,8 @@ def affordable(tried: Sequence[Record], best: Sequence[Point], asked: Counts, bu
     trainings, (_, reruns, fresh) = (budget - seconds(tried)) / each, asked
     finalists = min(len(best), max(2, int((trainings - fresh) // reruns)))
     share = min(1.0, max(0.0, trainings / (finalists * reruns + fresh)))
-    return Counts(finalists, max(min(2, reruns), int(share * reruns)), max(min(1, fresh), int(share * fresh)))
+    least = min(reruns, 1 if finalists == 1 else 2)  # one finalist has nobody to be compared with
+    return Counts(finalists, max(least, int(share * reruns)), max(min(1, fresh), int(share * fresh)))
 
 
 def _to_the_end(record: Record) -> float:

@@ -94,7 +94,7 @@ def search(
         seeds, finalists, reruns, fresh: as above; fresh = 0 for no test.
         budget: about so many seconds of training. Half of it is for trying settings, of which there is at least one.
             What is left is for the rest: where it would take longer, there are fewer finalists, down to two, and if
-            that is not enough, fewer reruns, down to two, and fresh seeds, down to one.
+            that is not enough, fewer reruns, down to two (one of a single finalist), and fresh seeds, down to one.
         seed: of what is drawn, and of all trainings.
         split: "public", "random" or "given"; None for the graph's own.
         halving: the shares of the epochs after which the worse half may end; () for never.
