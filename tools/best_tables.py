@@ -1,4 +1,4 @@
-"""Writes the tables of docs/best.md from the records in docs/results/best and from the presets.
+"""Writes the tables of docs/best.md, and its pictures, from the records in docs/results/best and from the presets.
 
 python tools/best_tables.py
 """
@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from zoo_tables import DOCS, filled, table
 
 from panconv.best.contests import standing
-from panconv.best.depth import looks_table
+from panconv.best.depth import looks, looks_table
+from panconv.best.pictures import draw_depths, draw_ladder
 from panconv.best.studies import STUDIES
-from panconv.best.study import Line, lines
+from panconv.best.study import Line, lines, names_of
 from panconv.paper.claims.claim import Evidence
 from panconv.records.ranking import Point
 from panconv.records.record import Results
@@ -30,27 +31,27 @@ _SHOWN = (
 
 def tables() -> dict[str, str]:
     """All parts of the page, by the name of their markers."""
-    evidence = Evidence(Results(RECORDS).read(), RECORDS)
+    evidence = _evidence()
     parts = {name: _study(name, evidence) or _NOT_YET for name in STUDIES}
     if seen := _looks():
         parts["depth"] += f"\n\n{seen}"
     return {"presets": _presets() or _NOT_YET, **parts}
 
 
+def _evidence() -> Evidence:
+    return Evidence(Results(RECORDS).read(), RECORDS)
+
+
 def _study(name: str, evidence: Evidence) -> str:
     """A row per name, two columns per graph: the figure, and how it changes over the row that it is compared with."""
-    study = STUDIES[name]
-    found = {graph: lines(study.rows_of(graph, evidence.records), evidence, study.seed) for graph in study.graphs}
-    found = {graph: those for graph, those in found.items() if those}
+    study, found = STUDIES[name], _found(name, evidence)
     if not found:
         return ""
     head = [
         cell for graph, those in found.items() for cell in (_head(graph, those), "change", f"s ({those[0].device})")
     ]
-    longest = sorted(found.values(), key=len, reverse=True)  # which tells the order of the rows
-    names = dict.fromkeys(line.name for those in longest for line in those)
     rows = []
-    for each in names:
+    for each in names_of(found.values()):
         row = [each]
         for those in found.values():
             line = next((line for line in those if line.name == each), None)
@@ -59,6 +60,13 @@ def _study(name: str, evidence: Evidence) -> str:
     words = [standing(those) for graph, those in found.items() if study.searches(graph)]
     said = [f"- {_title(graph)}: {word}" for graph, word in zip(found, words, strict=False) if word]
     return "\n".join([table(["", *head, "change over"], rows), *([""] if said else []), *said])
+
+
+def _found(name: str, evidence: Evidence) -> dict[str, list[Line]]:
+    """The rows of a study that have records, by graph."""
+    study = STUDIES[name]
+    found = {graph: lines(study.rows_of(graph, evidence.records), evidence, study.seed) for graph in study.graphs}
+    return {graph: those for graph, those in found.items() if those}
 
 
 def _over(found: Sequence[list[Line]], name: str) -> str:
@@ -98,6 +106,10 @@ def _presets() -> str:
 
 def main() -> None:
     PAGE.write_text(filled(PAGE.read_text(), tables()))
+    evidence = _evidence()
+    draw_ladder(_found("best", evidence), DOCS / "images/ladder.png")
+    for graph, those in _found("depth", evidence).items():
+        draw_depths(those, [*looks(RECORDS, graph)], DOCS / f"images/depth-{graph}.png")
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from untrained import RECIPE, made
 
 from panconv.best import NAMES
 from panconv.best.studies import STUDIES
-from panconv.best.study import Line, Row, Study, lines
+from panconv.best.study import Line, Row, Study, lines, names_of
 from panconv.paper.claims.claim import Evidence
 from panconv.paper.zoo.runner import Baselines
 from panconv.records.record import PAN, Results, pan_task
@@ -96,3 +96,16 @@ def test_paired_standard_errors():
     assert line.errors == pytest.approx(2.0 / (0.816496580927726 / 2))
     assert Line("one", 1, 80.0, 1.0, 1.0, "cpu", "other", (1.0,)).errors == 0.0
     assert Line("one", 1, 80.0, 1.0, 1.0, "cpu").difference == ""
+
+
+def test_rows_of_several_tables_keep_their_order():
+    def table(names):
+        return [Line(name, 1, 0.0, 0.0, 1.0, "cpu") for name in names]
+
+    assert names_of([table("abe"), table("acbd"), table("zb")]) == [*"zacbde"]
+    assert names_of([]) == []
+
+
+def test_seconds_are_read_at_a_glance():
+    times = [Line("", 1, 0.0, 0.0, each, "cpu").time for each in (0.174, 1.0, 9.96, 133.6)]
+    assert times == ["0.17", "1", "10", "134"]

@@ -157,7 +157,7 @@ class Look:
 def looks(folder: Path, graph: str) -> Iterator[Look]:
     """Those of a graph, where there are any."""
     for model, found in seen(folder, graph).items():
-        energy = {layer: found["energy"][layer - 1] for layer in _SHOWN}
+        energy = dict(enumerate(found["energy"], start=1))
         few = _spread(found["few"]) if "few" in found else None
         yield Look(model, energy, _spread(found["all"]), few)
 

@@ -7,7 +7,7 @@ their splits where these are drawn, so that two rows are compared seed by seed.
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -169,6 +169,18 @@ def lines(rows: Sequence[Row], evidence: Evidence, seed: int = FRESH) -> list[Li
     """The rows that have records, with what these say."""
     found = {row.name: _by_seed(evidence, row.task, seed) for row in rows}
     return [_line(row, found[row.name], found.get(row.against, {})) for row in rows if found[row.name]]
+
+
+def names_of(tables: Iterable[Sequence[Line]]) -> list[str]:
+    """The names of the rows of several tables, each once, in the order that the tables have them."""
+    found: list[str] = []
+    for table in tables:
+        place = 0
+        for line in table:
+            if line.name not in found:
+                found.insert(place, line.name)
+            place = found.index(line.name) + 1
+    return found
 
 
 def _by_seed(evidence: Evidence, task: Task, first: int) -> dict[int, Record]:
