@@ -16,6 +16,7 @@ from torch_geometric.nn import ChebConv
 from panconv.compute.spmm import spmm
 from panconv.graph import Adjacency
 from panconv.graph.csr import CSR
+from panconv.paper.zoo.convs import plus
 from panconv.paper.zoo.operator import operator
 from panconv.paper.zoo.stack import How, trained_by_fit, two_layers
 
@@ -40,7 +41,7 @@ class Filter(ChebConv):  # type: ignore[misc]
             term, product = maps.pop()(x), spmm(*self._matrix, last)
             term = term + (2 * product if maps else product)
             later, last = last, term if later is None else term - later
-        return last if self.bias is None else last + self.bias
+        return plus(last, self.bias)
 
 
 def network(how: How, inputs: int, classes: int, a: CSR, a_t: CSR) -> nn.Module:

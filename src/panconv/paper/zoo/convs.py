@@ -94,7 +94,7 @@ class GAT(nn.Module):
         pattern: of the graph, with its self-loops.
         heads: how many.
         bias: whether a bias is added.
-        p: how many of the coefficients are dropped.
+        p: the probability that a coefficient is dropped.
     """
 
     def __init__(

@@ -22,7 +22,7 @@ class Averaged(GAT):
     """A layer whose heads are averaged, each as wide as the output."""
 
     def __init__(self, inputs: int, outputs: int, pattern: Pattern, heads: int, p: Any) -> None:
-        super().__init__(inputs, heads * outputs, pattern, heads, p=p)
+        super().__init__(inputs, heads * outputs, pattern, heads, bias=False, p=p)
         self.bias = nn.Parameter(torch.zeros(outputs))
 
     def forward(self, x: Tensor) -> Tensor:
