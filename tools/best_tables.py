@@ -51,7 +51,10 @@ def _study(name: str, evidence: Evidence) -> str:
         cell for graph, those in found.items() for cell in (_head(graph, those), "change", f"s ({those[0].device})")
     ]
     rows = []
-    for each in names_of(found.values()):
+    known = {line.name for those in found.values() for line in those}
+    for each in names_of(study.rows_of(graph, evidence.records) for graph in found):
+        if each not in known:
+            continue
         row = [each]
         for those in found.values():
             line = next((line for line in those if line.name == each), None)

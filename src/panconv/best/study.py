@@ -171,7 +171,7 @@ def lines(rows: Sequence[Row], evidence: Evidence, seed: int = FRESH) -> list[Li
     return [_line(row, found[row.name], found.get(row.against, {})) for row in rows if found[row.name]]
 
 
-def names_of(tables: Iterable[Sequence[Line]]) -> list[str]:
+def names_of(tables: Iterable[Sequence[Row | Line]]) -> list[str]:
     """The names of the rows of several tables, each once, in the order that the tables have them."""
     found: list[str] = []
     for table in tables:
