@@ -25,7 +25,7 @@ PEERS = ("res_gcn", "res_sage", "gprgnn", "res_gat")
 RANDOM, WARM = "PAN, random propagation", "PAN, warm"
 
 
-# Whatever a method's own code has.
+# For all methods alike, whatever their own code has.
 _LONG = {"epochs": 500, "patience": 50}
 
 
