@@ -6,6 +6,7 @@ python tools/best_tables.py
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from zoo_tables import DOCS, filled, table
 
@@ -20,6 +21,7 @@ from panconv.records.record import Results
 from panconv.training.presets import entries
 
 PAGE, RECORDS = DOCS / "best.md", DOCS / "results/best"
+CPU = RECORDS / "cpu"  # trainings of the same rows and seeds as in RECORDS, where those are a GPU's
 _TITLES = {"squirrel_filtered": "Squirrel, filtered", "chameleon_filtered": "Chameleon, filtered"}
 _NOT_YET = "*Not trained yet: there are no records of it in `docs/results/best`.*"
 _SHOWN = (
@@ -31,15 +33,16 @@ _SHOWN = (
 
 def tables() -> dict[str, str]:
     """All parts of the page, by the name of their markers."""
-    evidence = _evidence()
+    evidence, on_a_cpu = _evidence(RECORDS), _evidence(CPU)
     parts = {name: _study(name, evidence) or _NOT_YET for name in STUDIES}
+    parts["cpu"] = _study("best", on_a_cpu) or _NOT_YET
     if seen := _looks():
         parts["depth"] += f"\n\n{seen}"
     return {"presets": _presets() or _NOT_YET, **parts}
 
 
-def _evidence() -> Evidence:
-    return Evidence(Results(RECORDS).read(), RECORDS)
+def _evidence(folder: Path) -> Evidence:
+    return Evidence(Results(folder).read(), folder)
 
 
 def _study(name: str, evidence: Evidence) -> str:
@@ -58,11 +61,16 @@ def _study(name: str, evidence: Evidence) -> str:
         row = [each]
         for those in found.values():
             line = next((line for line in those if line.name == each), None)
-            row += ["–", "", ""] if line is None else [line.figure, line.difference, line.time]
+            row += ["–", "", ""] if line is None else [line.figure, line.difference, _time(line, those[0].device)]
         rows.append([*row, _over(found.values(), each)])
     words = [standing(those) for graph, those in found.items() if study.searches(graph)]
     said = [f"- {_title(graph)}: {word}" for graph, word in zip(found, words, strict=False) if word]
     return "\n".join([table(["", *head, "change over"], rows), *([""] if said else []), *said])
+
+
+def _time(line: Line, device: str) -> str:
+    """Its seconds, and on what, where that is not the device at the head of the column."""
+    return line.time if line.device == device else f"{line.time} ({line.device})"
 
 
 def _found(name: str, evidence: Evidence) -> dict[str, list[Line]]:
@@ -109,7 +117,7 @@ def _presets() -> str:
 
 def main() -> None:
     PAGE.write_text(filled(PAGE.read_text(), tables()))
-    evidence = _evidence()
+    evidence = _evidence(RECORDS)
     draw_ladder(_found("best", evidence), DOCS / "images/ladder.png")
     for graph, those in _found("depth", evidence).items():
         draw_depths(those, [*looks(RECORDS, graph)], DOCS / f"images/depth-{graph}.png")

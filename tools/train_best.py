@@ -3,9 +3,10 @@
     python tools/train_best.py STEP [STEP …] --out FOLDER [--device cuda] [--trials 100] [--seconds 540]
     python tools/train_best.py --keep --out FOLDER
 
-A step is `presets:NAME` or `STUDY:GRAPH`, such as presets:cora, best:cora, alike:pubmed. It trains what has no record
-yet in FOLDER or in docs/results/best, and adds the records to FOLDER as they come. When the time is up, the steps that
-are left are named. Graphs whose neighbours differ are read from the folder that PANCONV_HETEROPHILOUS names.
+A step is `presets:NAME` or `STUDY:GRAPH`, such as presets:cora, best:cora, alike:pubmed, or `STUDY:GRAPH:ROW` for a
+row alone, with its search. It trains what has no record yet in FOLDER or in docs/results/best, and adds the records to
+FOLDER as they come. When the time is up, the steps that are left are named. Graphs whose neighbours differ are read
+from the folder that PANCONV_HETEROPHILOUS names.
 With --keep the records of FOLDER are added to docs/results/best, a file per graph, without curves.
 """
 
@@ -14,6 +15,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from pack_records import pack
@@ -22,6 +24,7 @@ from panconv import load
 from panconv.best.depth import DEPTH, seen, write_looks
 from panconv.best.presets import CHOICES
 from panconv.best.studies import STUDIES
+from panconv.best.study import Study
 from panconv.records.record import Record, Results
 from panconv.training.runner import Step
 
@@ -66,13 +69,19 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=float("inf"))
     asked = parser.parse_args()
     for step in asked.steps:
-        kind, _, name = step.partition(":")
+        kind, name, _ = _parts(step)
         known = CHOICES if kind == "presets" else STUDIES[kind].graphs if kind in STUDIES else ()
         if name not in known:
             parser.error(f"{step!r} is no step: write presets:NAME with one of {', '.join(CHOICES)}, or STUDY:GRAPH")
         for graph in _graphs(kind, name):
             load(graph, sparse=True)  # a graph that is not here is named before anything is trained
     return asked
+
+
+def _parts(step: str) -> tuple[str, str, str]:
+    """Presets or a study, the name or the graph, and the row, "" for all."""
+    kind, name, row = (*step.split(":", 2), "", "")[:3]
+    return kind, name, row
 
 
 def _graphs(kind: str, name: str) -> list[str]:
@@ -94,13 +103,24 @@ def _until(end: float) -> Callable[[Step], None]:
 
 
 def _train(step: str, asked: argparse.Namespace, callback: Callable[[Step], None]) -> None:
-    kind, _, name = step.partition(":")
+    kind, name, row = _parts(step)
     command = f"tools/train_best.py {step}" if kind == "presets" else f"panconv reproduce {kind} --datasets {name}"
     how = {"device": asked.device, "command": command, "callback": callback}
     if kind == "presets":
         CHOICES[name].run(Both(asked.out), **how)
     else:
-        STUDIES[kind].train([name], Both(asked.out), trials=asked.trials or STUDIES[kind].trials, **how)
+        study = _alone(STUDIES[kind], row) if row else STUDIES[kind]
+        study.train([name], Both(asked.out), trials=asked.trials or study.trials, **how)
+
+
+def _alone(study: Study, name: str) -> Study:
+    """A study of one of its rows."""
+    return replace(
+        study,
+        searches=lambda graph: {key: each for key, each in study.searches(graph).items() if key == name},
+        rows=lambda graph, chosen: [row for row in study.rows(graph, chosen) if row.name == name],
+        before=None,
+    )
 
 
 def keep(folder: Path) -> None:

@@ -46,6 +46,16 @@ def test_the_better_of_two_searches_counts(monkeypatch, tmp_path):
         assert both.choice(better) == search.choice(better)
     with pytest.raises(Missing):
         both.choice([each for each in records if each.settings["hidden"] != 16])
+    assert both.trainings == SEARCH.trainings + other.trainings
+    assert both.quick() == SEARCH.quick()
+    assert (both.model, both.of("gcn").model) == ("pan", "gcn")
+    assert [each.values for each in both.of("gcn").searches] == [{}, {"hidden": 16}]
+
+
+def test_a_group_of_its_own():
+    groups = [replace(SEARCH, group=group).drawn_from().group for group in (None, 2)]
+    assert groups == [SEARCH.drawn_from().group, 2]
+    assert groups[0] != 2
 
 
 def test_a_baseline_has_its_own_space_and_a_graph_its_metric(monkeypatch, tmp_path):

@@ -54,6 +54,12 @@ def test_steps_go_on_and_stop_when_the_time_is_up(monkeypatch, tmp_path, capsys)
         each.key() for each in Results(tmp_path / "new").read()
     }
     assert call(*run[:3], "--out", str(tmp_path / "other"), "--trials", "3") == trained * 3 // 2  # all of it is kept
+    before = sum(map(len, batches))
+    one = ("train_best.py", "best:cora:preset", "--out", str(tmp_path / "one"), "--trials", "4")
+    assert call(*one) == before + 1  # the row alone, of which three are kept
+    searched = ("train_best.py", "alike:cora:PAN, warm", "--out", str(tmp_path / "one"), "--trials", "1")
+    call(*searched)
+    assert {each.model for each in Results(tmp_path / "one").read()} == {"pan"}  # no other search
     with pytest.raises(SystemExit):
         call("train_best.py", "best:nowhere", "--out", str(tmp_path))
     assert "'best:nowhere' is no step" in capsys.readouterr().err

@@ -31,7 +31,7 @@ _OTHERS = ("cora-warm", "general-without-cora", "citeseer", "pubmed")
 PRESETS = {
     "cora": RECIPE,
     **{name: {**RECIPE, "settings": {**RECIPE["settings"], "lr": 0.02 + i / 100}} for i, name in enumerate(_OTHERS)},
-    "deep": DEEP,
+    "cora-deep": DEEP,
 }
 
 

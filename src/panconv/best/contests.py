@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from panconv.best.ladder import preset_row
 from panconv.best.presets import DIFFERING
-from panconv.best.search import Search
+from panconv.best.search import Either, Search
 from panconv.best.study import Line, Row, Study
 from panconv.data.heterophilous import METRIC_OF
 from panconv.paper.published import GRAPHS
@@ -30,17 +30,19 @@ _LONG = {"epochs": 500, "patience": 50}
 
 
 def _alike(graph: str) -> dict[str, Search]:
-    one = Search(graph, settings=16, seeds=2, finalists=2, reruns=5, values=_LONG)
+    one = Search(graph, settings=32, seeds=2, finalists=4, reruns=10, values=_LONG, group=4)
     pans = {RANDOM: one, WARM: replace(one, space="warm")}
-    return {**pans, **{METHODS[name].title: replace(one, model=name) for name in ALIKE}}
+    return {**pans, **{METHODS[name].title: one.of(name) for name in ALIKE}}
 
 
-def _differing(graph: str) -> dict[str, Search]:
+def _differing(graph: str) -> dict[str, Search | Either]:
     mine = DIFFERING[graph]
-    return {"PAN": mine, **{METHODS[name].title: replace(mine, model=name) for name in PEERS}}
+    return {"PAN": mine, **{METHODS[name].title: mine.of(name) for name in PEERS}}
 
 
-def _rows(searches: Callable[[str], dict[str, Search]], split: str) -> Callable[[str, Mapping[str, Point]], list[Row]]:
+def _rows(
+    searches: Callable[[str], Mapping[str, Search | Either]], split: str
+) -> Callable[[str, Mapping[str, Point]], list[Row]]:
     """A row per search, compared with PAN's, the first."""
 
     def rows(graph: str, chosen: Mapping[str, Point]) -> list[Row]:

@@ -59,7 +59,7 @@ def _gcnii(graph: str) -> Recipe:
 def models(graph: str) -> dict[str, Recipe]:
     """What is compared, at any depth."""
     found = {"GCN": _gcn(graph), "GCNII": _gcnii(graph)}
-    return {**found, "PAN": preset("deep")} if "deep" in entries() else found
+    return {**found, "PAN": preset(name)} if (name := f"{graph}-deep") in entries() else found
 
 
 def name_of(model: str, layers: int) -> str:

@@ -2,35 +2,51 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from panconv.best.across import Across
 from panconv.best.search import Either, Search
-from panconv.data.heterophilous import METRIC_OF
 from panconv.paper.published import GRAPHS
+from panconv.training.space import Choice
 
 # The settings that were published for the three graphs and the same warmed, some of each kind of the space, and some
-# near the best of all. On Cora there are two searches, of which the better counts: one as the space has its kinds, and
-# one where W comes first in all of them, so that all nodes take part in each step. Citeseer, whose 3,703 features take
-# long to propagate, has the second alone, and Pubmed, which wants batch norm behind M, the first.
+# near the best of all. On Cora and Citeseer W comes first, which is cheap: all nodes take part in each step. Pubmed
+# wants batch norm behind M: some nodes at a time, as a CPU can, or all of them, for a GPU.
 _W_FIRST = {"propagate": False, "nearest": None, "nodes": None, "norm_input": None}
-_BEST: dict[str, Search | Either] = {
-    "cora": Either(
-        (
-            Search("cora", settings=30, near=24, finalists=4),
-            Search("cora", settings=22, near=16, finalists=4, values=_W_FIRST),
-        )
-    ),
-    "citeseer": Search("citeseer", settings=22, near=6, finalists=3, reruns=6, values=_W_FIRST),
-    "pubmed": Search("pubmed", settings=22, near=24, finalists=4, reruns=6),
+_BEST = {
+    "cora": Search("cora", settings=70, near=64, finalists=10, reruns=40, values=_W_FIRST),
+    "citeseer": Search("citeseer", settings=70, near=32, finalists=10, reruns=12, values=_W_FIRST),
+    "pubmed": Search("pubmed", settings=22, near=24, finalists=4, reruns=40),
+    "pubmed-all-nodes": Search("pubmed", space="normed-propagation", settings=34, near=16, finalists=4, reruns=40),
 }
 # The same settings on all three graphs, at fewer nodes per step, so that wide features can be propagated too.
 _SHARED = {graph: Search(graph, settings=22, finalists=1, reruns=1, values={"nodes": 100}) for graph in GRAPHS}
-# At 16 layers on the smallest graph, where a training takes half a minute and not half an hour; the study of depth has
-# 64 too, and all three graphs.
-_DEEP = (Search("cora", space="deep", settings=8, finalists=1, reruns=1, values={"layers": 16}),)
-# The small graph can afford more finalists.
-DIFFERING = {
-    graph: Search(graph, space="heterophilous", settings=16, seeds=2, finalists=finalists, reruns=10)
-    for graph, finalists in {**dict.fromkeys(METRIC_OF, 2), "chameleon_filtered": 5}.items()
+# At 16 layers, a quarter of what the study of depth goes to. A training on Pubmed takes ten times as long.
+_DEEP = {
+    graph: Search(graph, space="deep", settings=settings, finalists=finalists, reruns=reruns, values={"layers": 16})
+    for graph, settings, finalists, reruns in (("cora", 16, 3, 5), ("citeseer", 16, 3, 5), ("pubmed", 8, 2, 3))
+}
+# Where neighbours differ, for PAN and its peers alike. Chameleon, the smallest, can afford more finalists, and a second
+# search of wider layers.
+_FIRST = {
+    graph: Search(graph, space="heterophilous", settings=16, finalists=finalists, reruns=10)
+    for graph, finalists in (("squirrel_filtered", 2), ("chameleon_filtered", 5))
+}
+_WIDE = {"hidden": Choice((128, 256)), "epochs": 500}
+_GRID = {"hidden": 64, "layers": Choice((8, 10, 12)), "epochs": 1200, "patience": 200}
+_CROWD = {"hidden": Choice((128, 256)), "layers": Choice((3, 4, 5)), "epochs": 500}
+DIFFERING: dict[str, Search | Either] = {
+    "minesweeper": Search(
+        "minesweeper", space="heterophilous", settings=6, near=2, finalists=2, reruns=10, values=_GRID
+    ),
+    "tolokers": Search("tolokers", space="heterophilous", settings=8, finalists=2, reruns=10, values=_CROWD),
+    **_FIRST,
+    "chameleon_filtered": Either(
+        (
+            _FIRST["chameleon_filtered"],
+            replace(_FIRST["chameleon_filtered"], settings=24, near=12, finalists=8, values=_WIDE, group=4),
+        )
+    ),
 }
 
 
@@ -44,7 +60,8 @@ CHOICES: dict[str, Search | Either | Across] = {
     **{f"{graph}-warm": Search(graph, space="warm", settings=16, finalists=5, reruns=6) for graph in GRAPHS},
     "general": Across(tuple(_SHARED.values()), 3, 4),
     **{f"general-without-{graph}": _without(graph) for graph in GRAPHS},
-    "deep": Across(_DEEP, 2, 4),
+    **{f"{graph}-deep": each for graph, each in _DEEP.items()},
+    "deep": Across((_DEEP["cora"], _DEEP["citeseer"]), 3, 5),
     **DIFFERING,
-    "heterophilous": Across((DIFFERING["chameleon_filtered"], DIFFERING["squirrel_filtered"]), 3, 10),
+    "heterophilous": Across((_FIRST["chameleon_filtered"], _FIRST["squirrel_filtered"]), 3, 10),
 }

@@ -33,6 +33,7 @@ class Search:
         space: one of `panconv.training.spaces.SPACES` for PAN; a baseline has its own.
         settings, near, seeds, finalists, reruns: as in `panconv.training.search.search`.
         values: what the space is to have in place of its own, of what it has.
+        group: the space's, in place of its own; more train side by side, and what they share is drawn less often.
     """
 
     graph: str
@@ -44,11 +45,16 @@ class Search:
     finalists: int = 10
     reruns: int = 10
     values: dict[str, Any] = field(default_factory=dict)
+    group: int | None = None
 
     def quick(self) -> Search:
         """A first look: few settings, few epochs."""
         values = {**self.values, "epochs": QUICK_EPOCHS}
         return replace(self, settings=2, near=0, seeds=1, finalists=1, reruns=1, values=values)
+
+    def of(self, model: str) -> Search:
+        """The same for another model."""
+        return replace(self, model=model)
 
     @property
     def searches(self) -> tuple[Search, ...]:
@@ -72,7 +78,8 @@ class Search:
         given = {name: value for name, value in self.values.items() if name in known}
         if self.graph in METRIC_OF:
             given["metric"] = METRIC_OF[self.graph]
-        return found.with_values(**given)
+        found = found.with_values(**given)
+        return found if self.group is None else replace(found, group=self.group)
 
     def trainer(self) -> Searcher:
         return Pans() if self.model == PAN else Baselines()
@@ -116,6 +123,23 @@ class Either:
     many."""
 
     searches: tuple[Search, ...]
+
+    @property
+    def model(self) -> str:
+        return self.searches[0].model
+
+    def of(self, model: str) -> Either:
+        """The same for another model."""
+        return Either(tuple(each.of(model) for each in self.searches))
+
+    def quick(self) -> Search:
+        """A first look, by the first of them."""
+        return self.searches[0].quick()
+
+    @property
+    def trainings(self) -> int:
+        """How many there are."""
+        return sum(each.trainings for each in self.searches)
 
     @property
     def tried(self) -> int:

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from panconv.best.search import Missing, Search
+from panconv.best.search import Either, Missing, Search
 from panconv.paper.claims.claim import Evidence, Mean, interval, tested
 from panconv.paper.tables.cells import QUICK_EPOCHS
 from panconv.paper.zoo.runner import Baselines
@@ -51,7 +51,7 @@ class Study:
     title: str
     graphs: tuple[str, ...]
     rows: Callable[[str, Mapping[str, Point]], list[Row]]
-    searches: Callable[[str], dict[str, Search]] = lambda _: {}
+    searches: Callable[[str], Mapping[str, Search | Either]] = lambda _: {}
     before: Callable[[str, Results, int, str, str, Callable[[Step], None] | None], None] | None = None
     trials: int = 10
     most: int | None = None
@@ -102,7 +102,7 @@ class Study:
                 except Diverged:
                     _one_by_one(mine, results, trainer, how)
 
-    def _searches(self, graph: str, quick: bool) -> dict[str, Search]:
+    def _searches(self, graph: str, quick: bool) -> dict[str, Search | Either]:
         return {name: each.quick() if quick else each for name, each in self.searches(graph).items()}
 
 

@@ -103,8 +103,9 @@ class Space:
         return after if after <= points else points + math.ceil((after - points) / self.group) * self.group
 
     def with_values(self, **changes: Any) -> Space:
-        """The space where some names have these values, in its points too."""
-        points = tuple({**point, **changes} for point in self.points)
+        """The space where some names have these values; its points have them too, but where they are a choice."""
+        fixed = {name: value for name, value in changes.items() if not isinstance(value, (Choice, Range))}
+        points = tuple({**point, **fixed} for point in self.points)
         either = tuple({name: each[name] for name in each if name not in changes} for each in self.either)
         return replace(self, values={**self.values, **changes}, points=points, either=either)
 

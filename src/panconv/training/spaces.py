@@ -67,6 +67,24 @@ _NORMED = {
     **{**_ROWS, "nodes": 500, "draws": 4, "ramp": 0, "epochs": 400},
     **{"lr": Range(0.05, 0.3, log=True), "norm": "batch", "norm_input": "batch", "act_first": True},
 }
+# The same at all nodes of every step: on a GPU that takes half a second per trial, on a CPU minutes.
+_WHOLE = {"nearest": None, "nodes": None}
+_PROPAGATION: dict[Any, Any] = {
+    **_RANDOM_PROPAGATION,
+    **{"L": Range(2, 10), "temperature": _WARM},
+    **{"alpha": Choice((1.0, 1.0, 1.0, 1.5, 2.0)), "drop_nodes": Range(0.3, 0.7)},
+    **{"consistency": Range(0.5, 2.0), "sharpening": Range(0.1, 0.5), "confidence": Choice((0.0, Range(0.2, 0.6)))},
+    **{"dropout_input": Range(0.0, 0.8), "dropout": Range(0.0, 0.8)},
+    **{"weight_decay": Range(2e-4, 2e-3, log=True), "decay_others": Choice((0.0, 5e-4))},
+}
+# A residual to the input and the identity beside each matrix.
+_DEEP: dict[Any, Any] = {
+    **{"method": 5, "L": Range(1, 4), "temperature": _WARM, **_LONG, "patience": 100},
+    **{"residual": "input", "share": Range(0.05, 0.3), "identity": Range(0.1, 1.0)},
+    **{"layers": 64, "hidden": 64, "norm": None},
+    **{"lr": Range(0.003, 0.02, log=True), "dropout": Range(0.3, 0.8), "decay": "layers"},
+    **{"weight_decay": Range(1e-4, 3e-2, log=True), "decay_others": Range(1e-4, 2e-3, log=True)},
+}
 # What all models have alike that are compared on graphs where neighbours differ, PAN and its peers in the zoo.
 TUNED = {
     **{"hidden": Choice((64, 128)), "layers": Choice((2, 3, 4, 6))},
@@ -75,22 +93,7 @@ TUNED = {
 }
 SPACES: dict[str, Space] = {
     # one layer, whole nodes dropped before the operator, several draws held together
-    "random-propagation": Space(
-        {
-            **_RANDOM_PROPAGATION,
-            **{"L": Range(2, 10), "temperature": _WARM},
-            **{"alpha": Choice((1.0, 1.0, 1.0, 1.5, 2.0)), "drop_nodes": Range(0.3, 0.7)},
-            **{
-                "consistency": Range(0.5, 2.0),
-                "sharpening": Range(0.1, 0.5),
-                "confidence": Choice((0.0, Range(0.2, 0.6))),
-            },
-            **{"dropout_input": Range(0.0, 0.8), "dropout": Range(0.0, 0.8)},
-            **{"weight_decay": Range(2e-4, 2e-3, log=True), "decay_others": Choice((0.0, 5e-4))},
-        },
-        (*PUBLISHED.values(), *WARMED.values()),
-        either=(_ROWS, _NORMED, _PLAIN),
-    ),
+    "random-propagation": Space(_PROPAGATION, (*PUBLISHED.values(), *WARMED.values()), either=(_ROWS, _NORMED, _PLAIN)),
     # two layers as in the paper, with k(n) of a temperature in place of its few
     "warm": Space(
         {
@@ -100,16 +103,7 @@ SPACES: dict[str, Space] = {
         }
     ),
     # a residual to the input and the identity beside each matrix, 64 layers deep
-    "deep": Space(
-        {
-            **{"method": 5, "L": Range(1, 4), "temperature": _WARM, **_LONG, "patience": 100},
-            **{"residual": "input", "share": Range(0.05, 0.3), "identity": Range(0.1, 1.0)},
-            **{"layers": 64, "hidden": 64, "norm": None},
-            **{"lr": Range(0.003, 0.02, log=True), "dropout": Range(0.3, 0.8), "decay": "layers"},
-            **{"weight_decay": Range(1e-4, 3e-2, log=True), "decay_others": Range(1e-4, 2e-3, log=True)},
-        },
-        group=16,
-    ),
+    "deep": Space(_DEEP, group=16),
     # a matrix per length, no self-loops, and a path of its own for a node's own features
     "heterophilous": Space(
         {
@@ -118,5 +112,18 @@ SPACES: dict[str, Space] = {
             **{**TUNED, "residual": Choice(("layer", "layer", None)), "keep": "metric", "decay": "all", "rows": False},
         },
         group=2,
+    ),
+    # random propagation with M first and batch norm alone, all nodes at each step: for a GPU
+    "normed-propagation": Space(
+        {**_PROPAGATION, **_NORMED, **_WHOLE}, ({**PUBLISHED["pubmed"], **_WHOLE}, {**WARMED["pubmed"], **_WHOLE})
+    ),
+    # several layers, and random propagation before the first
+    "deep-propagation": Space(
+        {
+            **{**_DEEP, "patience": 200, "draws": 2, "ramp": 100, "drop_nodes": Range(0.1, 0.6)},
+            **{name: _PROPAGATION[name] for name in ("consistency", "sharpening", "confidence")},
+            **{"dropout": Range(0.2, 0.7), "dropout_input": Range(0.2, 0.8)},
+        },
+        either=({"layers": 8}, {"layers": 16}, {"layers": 4}),
     ),
 }
