@@ -30,7 +30,7 @@ RANK = {name: rank for rank, name in enumerate(ROOMS)}
 PUBLIC = [
     *("Adjacency", "Boltzmann", "Fixed", "Free", "MET", "METHODS", "PAN", "PANConv", "PowerLaw", "Walks"),
     *("EffectiveWalks", "METTransform", "SelfAvoidingPaths", "ShortestPaths", "eigs", "fit", "grid_search"),
-    *("lanczos", "load"),
+    *("lanczos", "load", "read"),
 ]
 # Tested through what uses them, by the test files that say so.
 COVERED = {
@@ -44,7 +44,13 @@ COVERED = {
     "compute/feature_pattern": "compute/test_features",
     "compute/kernels": "compute/kernels",
     "compute/series_gradient": "compute/test_series",
+    "data/column_names": "data/test_read",
+    "data/edge_list": "data/test_graph",
+    "data/from_tables": "data/test_read",
+    "data/labels": "data/test_graph",
     "data/load": "data/test_builtin",
+    "data/remarks": "data/test_read",
+    "data/tables": "data/test_read",
     "graph/bases": "graph/test_adjacency",
     "graph/blocks": "graph/test_gpu",
     "graph/csr": "graph/test_sorting",

@@ -7,6 +7,7 @@ from panconv import moved
 
 if TYPE_CHECKING:
     from panconv.data import load as load
+    from panconv.data import read as read
     from panconv.graph import Adjacency as Adjacency
     from panconv.met import MET as MET
     from panconv.met import METHODS as METHODS
@@ -49,6 +50,7 @@ _HOME = {
     "grid_search": "training.grid",
     "lanczos": "spectral",
     "load": "data",
+    "read": "data",
 }
 __all__ = list(_HOME)
 moved.install()

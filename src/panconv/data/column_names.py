@@ -1,0 +1,75 @@
+"""Which column is what: as it was named, or by a name so plain that it can be guessed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from panconv.data.remarks import Remarks
+from panconv.data.tables import Table, as_number
+
+# In the order in which they are looked for.
+_ENDS = (("source", "target"), ("from", "to"), ("src", "dst"), ("sender", "receiver"), ("u", "v"), ("head", "tail"))
+_IDS = ("id", "node", "node_id", "nodeid", "name")
+_WEIGHTS = ("weight",)
+_LABELS = ("label", "class")
+
+
+def ends_of(table: Table, source: str | None, target: str | None, remarks: Remarks) -> tuple[str, str]:
+    """The two columns of an edge."""
+    if source is not None and target is not None:
+        if source == target:
+            raise ValueError(f"source and target are both {source!r}: name two columns of {table.name}")
+        return table.check(source, "source"), table.check(target, "target")
+    if source is not None or target is not None:
+        given, missing = ("source", "target") if target is None else ("target", "source")
+        raise ValueError(f"{given} is given and {missing} is not: name both columns of {table.name}")
+    plain = {name.lower(): name for name in table.columns}
+    for one, other in _ENDS:
+        if one in plain and other in plain:
+            remarks.guess(f"{table.name}: edges lead from {plain[one]!r} to {plain[other]!r}")
+            return plain[one], plain[other]
+    if len(table.columns) < 2:
+        raise ValueError(f"{table.name} has the columns {table.columns}: an edge needs a source and a target")
+    _check_header(table)
+    first, second = table.columns[:2]
+    remarks.guess(f"{table.name}: edges lead from the first column, {first!r}, to the second, {second!r}")
+    return first, second
+
+
+def id_of(table: Table, given: str | None, remarks: Remarks) -> str:
+    """The column of ids."""
+    if found := _plain(table, given, "id", _IDS, remarks):
+        return found
+    if not table.columns:
+        raise ValueError(f"{table.name} has no columns: it needs one of ids")
+    _check_header(table)
+    remarks.guess(f"{table.name}: ids are in the first column, {table.columns[0]!r}")
+    return table.columns[0]
+
+
+def weight_of(table: Table, given: str | None, remarks: Remarks) -> str | None:
+    """The column of weights; None where there is none."""
+    return _plain(table, given, "weight", _WEIGHTS, remarks)
+
+
+def label_of(table: Table, given: str | None, remarks: Remarks) -> str | None:
+    """The column of labels; None where there is none."""
+    return _plain(table, given, "label", _LABELS, remarks)
+
+
+def _plain(table: Table, given: str | None, what: str, names: Sequence[str], remarks: Remarks) -> str | None:
+    if given is not None:
+        return table.check(given, what)
+    plain = {name.lower(): name for name in table.columns}
+    found = next((plain[name] for name in names if name in plain), None)
+    if found is not None:
+        remarks.guess(f"{table.name}: the {what} is in {found!r}")
+    return found
+
+
+def _check_header(table: Table) -> None:
+    """Refuses a first line that is data."""
+    if table.columns and all(as_number(name) == as_number(name) for name in table.columns):
+        names = ", ".join(name[:40] for name in table.columns[:3])
+        what = "looks like data; put the names of the columns there, such as source,target"
+        raise ValueError(f"{table.name}, line 1: {names} {what}")

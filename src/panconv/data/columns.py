@@ -1,0 +1,120 @@
+"""What a column of a table of nodes is: numbers, categories, dates, text, or nothing that a model could use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from panconv.data.remarks import Remarks, counted, short
+from panconv.data.tables import Table, as_number
+
+NUMBER, CATEGORY, DATE, TEXT, UNUSED = "number", "category", "date", "text", "unused"
+_MOSTLY = 0.9  # a column of which so much is numbers is of numbers
+_WORDS = 3.0  # in the mean, and it is text
+_MOST_CATEGORIES = 100
+_ISO = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?)?$"
+_NOTHING = np.empty(0, object)
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """A column of features, a value per node.
+
+    Args:
+        name: as in the table.
+        kind: "number", "category", "date", "text" or "unused".
+        values: (N,), float64 of numbers and of dates (days since 1970), NaN where there is none; texts as objects,
+            None where there is none; of an unused column nothing.
+        why: why it is not used.
+    """
+
+    name: str
+    kind: str
+    values: np.ndarray
+    why: str = ""
+
+    @property
+    def missing(self) -> int:
+        """How many nodes have no value."""
+        if self.values.dtype == object:
+            return sum(each is None for each in self.values)
+        return int(np.isnan(self.values).sum())
+
+
+def column_of(table: Table, name: str, remarks: Remarks) -> Column:
+    """A column of a table, by what its cells are.
+
+    A column of numbers with a few cells that are none has numbers and gaps.
+    """
+    numbers = table.numbers(name)
+    if numbers is not None:
+        return _of_numbers(table, name, numbers, remarks)
+    if (dates := _dates(table, name)) is not None:
+        return Column(name, DATE, dates)
+    return _of_texts(table, name, remarks)
+
+
+def _of_texts(table: Table, name: str, remarks: Remarks) -> Column:
+    import pyarrow.compute as pc
+
+    texts = table.texts(name)
+    there, unique = len(texts) - texts.null_count, pc.unique(texts.drop_null())
+    different = len(unique)
+    # Of very many different cells the first will do to see whether they are numbers.
+    parsed = np.array([as_number(each) for each in unique.slice(0, 10_000).to_pylist()])
+    if np.isfinite(parsed).mean() >= _MOSTLY:
+        return _mostly_numbers(table, name, texts, remarks)
+    words = pc.mean(pc.list_value_length(pc.utf8_split_whitespace(texts))).as_py() or 0.0
+    if words >= _WORDS and different > there / 10:
+        return Column(name, TEXT, _objects(texts))
+    if different <= min(_MOST_CATEGORIES, max(2, there // 2)):
+        return Column(name, CATEGORY, _objects(texts))
+    why = f"{different:,} different values in {there:,} rows are names, of which nothing can be learned"
+    return Column(name, UNUSED, _NOTHING, why)
+
+
+def _of_numbers(table: Table, name: str, numbers: np.ndarray, remarks: Remarks) -> Column:
+    infinite = np.isinf(numbers)
+    if infinite.any():
+        row = int(infinite.argmax())
+        what = f"{table.where(row, name)}: {numbers[row]} is no finite number"
+        remarks.mend(what, f"{counted(infinite.sum(), 'cell')} taken for missing")
+        numbers = np.where(infinite, np.nan, numbers)
+    if np.isnan(numbers).all():
+        return Column(name, UNUSED, _NOTHING, "it is empty" if len(numbers) else "the table has no rows")
+    return Column(name, NUMBER, numbers)
+
+
+def _mostly_numbers(table: Table, name: str, texts: Any, remarks: Remarks) -> Column:
+    cells = texts.to_pylist()
+    numbers = np.array([np.nan if each is None else as_number(each) for each in cells])
+    wrong = np.array([each is not None for each in cells]) & np.isnan(numbers)
+    if wrong.any():
+        row = int(wrong.argmax())
+        what = f"{table.where(row, name)}: {short(cells[row])} is no number, unlike most cells of the column"
+        remarks.mend(what, f"{counted(wrong.sum(), 'cell')} taken for missing")
+    return _of_numbers(table, name, numbers, remarks)
+
+
+def _dates(table: Table, name: str) -> np.ndarray | None:
+    """Days since 1970, NaN where there is none; None for a column that is not of dates."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    values = table.arrow[name].combine_chunks()
+    if not pa.types.is_temporal(values.type):
+        values = table.texts(name)
+        if values.null_count == len(values) or not pc.all(pc.match_substring_regex(values, _ISO)).as_py():
+            return None
+    try:
+        moments = pc.cast(values, pa.timestamp("us"))
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):  # February the 30th, or a time of day
+        return None
+    micros = pc.cast(pc.cast(moments, pa.int64()), pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    return np.asarray(micros, dtype=np.float64) / 86_400e6
+
+
+def _objects(texts: Any) -> np.ndarray:
+    return np.array(texts.to_pylist(), dtype=object)

@@ -1,0 +1,152 @@
+"""A graph from a table of edges and a table of nodes: which row is which node, and what has no row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from panconv.data.columns import UNUSED, Column, column_of
+from panconv.data.edge_list import edges_from
+from panconv.data.graph import Graph, as_ids
+from panconv.data.labels import known_labels, sorted_classes
+from panconv.data.remarks import Remarks, counted, short
+from panconv.data.tables import Table, as_number
+
+
+@dataclass(frozen=True)
+class Edges:
+    """A table of edges, and its columns."""
+
+    table: Table
+    source: str
+    target: str
+    weight: str | None
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """A table of nodes, and its columns."""
+
+    table: Table
+    id: str
+    label: str | None
+
+
+def graph_of(edges: Edges, nodes: Nodes | None, directed: bool, remarks: Remarks) -> Graph:
+    """The graph of two tables, or of one."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    lines = edges.table
+    ends = [_complete(lines, column) for column in (edges.source, edges.target)]
+    weights = None if edges.weight is None else _weights(lines, edges.weight)
+    known = pa.array([], pa.large_string())
+    if nodes is not None:
+        nodes = Nodes(_each_once(nodes.table, nodes.id, remarks), nodes.id, nodes.label)
+        known = _complete(nodes.table, nodes.id)
+    every = pc.unique(pa.concat_arrays([known, *ends]))
+    if not len(every):
+        raise ValueError(f"{lines.name} has no edges, and there are no nodes: there is no graph in it")
+    if nodes is not None and len(every) > len(known):
+        _note_unknown(edges, ends, known, len(every) - len(known), remarks)
+    s, t = (pc.index_in(each, every).to_numpy(zero_copy_only=False).astype(np.int64) for each in ends)
+    edge_index, edge_weight = edges_from(s, t, weights, directed, remarks, lines.where)
+    columns, labels = ({}, None) if nodes is None else _of_nodes(nodes, len(every), remarks)
+    return Graph(
+        ids=as_ids(every.to_pylist()),
+        edge_index=edge_index,
+        edge_weight=edge_weight,
+        columns=columns,
+        label="" if nodes is None or labels is None else nodes.label or "",
+        labels=labels,
+        classes=() if labels is None else sorted_classes(labels),
+        directed=directed,
+        guessed=tuple(remarks.guessed),
+        mended=tuple(remarks.mended),
+    )
+
+
+def _complete(table: Table, column: str) -> Any:
+    """A column of ids, none of them missing."""
+    texts = table.texts(column)
+    if texts.null_count:
+        row = int(np.argmax(texts.is_null().to_numpy(zero_copy_only=False)))
+        raise ValueError(f"{table.where(row, column)}: an id is missing; fill it in, or take the row out")
+    return texts
+
+
+def _each_once(table: Table, key: str, remarks: Remarks) -> Table:
+    """The table with each id once: rows that say the same again are left out, others are refused."""
+    import pyarrow.compute as pc
+
+    texts = _complete(table, key)
+    unique = pc.unique(texts)
+    if len(unique) == len(texts):
+        return table
+    places = pc.index_in(texts, unique).to_numpy(zero_copy_only=False)
+    first = np.full(len(unique), len(texts))
+    np.minimum.at(first, places, np.arange(len(texts)))
+    again = np.flatnonzero(first[places] != np.arange(len(texts)))
+    former = first[places[again]]
+    for name in table.columns:
+        cells = table.texts(name)
+        code = pc.fill_null(pc.index_in(cells, pc.unique(cells)), -1).to_numpy(zero_copy_only=False)
+        if (differ := code[again] != code[former]).any():
+            row, before = int(again[differ.argmax()]), int(former[differ.argmax()])
+            what = f"the id {short(texts[row])} stood in {table.where(before).removeprefix(table.name + ', ')}"
+            raise ValueError(f"{table.where(row, name)}: {what}, with another value here; take one of the rows out")
+    what = f"{table.where(int(again[0]), key)}: the id {short(texts[int(again[0])])} stands there a second time"
+    remarks.mend(what, f"{counted(len(again), 'repeated row')} left out")
+    return table.without(again)
+
+
+def _note_unknown(edges: Edges, ends: list[Any], known: Any, count: int, remarks: Remarks) -> None:
+    """Says which ends of edges have no row among the nodes; refuses tables that have no id in common."""
+    import pyarrow.compute as pc
+
+    missing = [pc.invert(pc.is_in(each, known)).to_numpy(zero_copy_only=False) for each in ends]
+    place = 0 if missing[0].any() else 1
+    row, column = int(missing[place].argmax()), (edges.source, edges.target)[place]
+    what = f"{edges.table.where(row, column)}: {short(ends[place][row])} is no node of the other table"
+    if len(known) and all(each.all() for each in missing):
+        some = ", ".join(map(short, known.slice(0, 3)))
+        raise ValueError(f"{what}, and so is no other end; its ids are such as {some}: name their column with id=…")
+    remarks.mend(what, f"nodes without features and label: {count:,} of them")
+
+
+def _weights(table: Table, column: str) -> np.ndarray:
+    numbers = table.numbers(column)
+    if numbers is None:
+        numbers = np.array([np.nan if e is None else as_number(e) for e in table.texts(column).to_pylist()])
+    wrong = ~np.isfinite(numbers)
+    if wrong.any():
+        row = int(wrong.argmax())
+        value = table.texts(column)[row].as_py() or ""
+        raise ValueError(f"{table.where(row, column)}: the weight {short(value)} is no finite number; mend it")
+    return numbers
+
+
+def _of_nodes(nodes: Nodes, N: int, remarks: Remarks) -> tuple[dict[str, Column], np.ndarray | None]:
+    """The columns and the labels, by node. The rows of the table are the first nodes, and others have no row."""
+    table, columns = nodes.table, {}
+    for name in table.columns:
+        if name not in (nodes.id, nodes.label):
+            found = column_of(table, name, remarks)
+            columns[name] = Column(name, found.kind, _padded(found.values, N), found.why)
+            if found.kind == UNUSED:
+                remarks.guess(f"{table.name}: the column {name!r} is not used: {found.why}")
+    if nodes.label is None:
+        return columns, None
+    labels = _padded(np.array(table.texts(nodes.label).to_pylist(), dtype=object), N)
+    labels = known_labels(labels, f"{table.name}, column {nodes.label!r}", remarks)
+    return columns, labels if any(each is not None for each in labels) else None
+
+
+def _padded(values: np.ndarray, N: int) -> np.ndarray:
+    """Values of the first nodes, with nothing for the others; an unused column has no values."""
+    if not len(values):
+        return values
+    empty: Any = None if values.dtype == object else np.nan
+    return np.concatenate([values, np.full(N - len(values), empty, dtype=values.dtype)])

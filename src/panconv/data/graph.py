@@ -1,0 +1,123 @@
+"""`Graph`: nodes with ids of their own, edges between them, and what a table says of the nodes. `read` returns one."""
+
+from __future__ import annotations
+
+import difflib
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+
+from panconv.data.columns import Column
+from panconv.graph import Adjacency
+
+_MOST_NEAR = 20_000  # ids among which one of nearly that name is looked for
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Graph:
+    """A graph as its owner knows it: every answer comes back with the ids of the file.
+
+    Args:
+        ids: (N,), int64 where all of them are whole numbers, else texts.
+        edge_index: (2, E), both directions of every edge unless it is directed.
+        edge_weight: (E,), or None.
+        columns: the features of the nodes, a `Column` per column of the table.
+        matrix: features that came as a matrix, (N, F), dense or SciPy's CSR; or None.
+        label: the column that holds the labels; "" where there is none.
+        labels: (N,), the label of each node as text, None where it is not known.
+        classes: the labels that there are, sorted; numbers by their size.
+        directed: whether an edge has a direction.
+        guessed, mended: what was guessed, and what was not as it should be, a line each.
+    """
+
+    ids: np.ndarray
+    edge_index: Tensor
+    edge_weight: Tensor | None = None
+    columns: dict[str, Column] = field(default_factory=dict)
+    matrix: Any = None
+    label: str = ""
+    labels: np.ndarray | None = None
+    classes: tuple[str, ...] = ()
+    directed: bool = False
+    guessed: tuple[str, ...] = ()
+    mended: tuple[str, ...] = ()
+
+    @property
+    def num_nodes(self) -> int:
+        return len(self.ids)
+
+    @property
+    def num_edges(self) -> int:
+        """Edges as their owner counts them: both directions of an undirected one are one."""
+        count = self.edge_index.size(1)
+        return count if self.directed else count // 2  # there are no self-loops
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What there is to say of how it was read."""
+        return (*self.guessed, *self.mended)
+
+    @property
+    def y(self) -> np.ndarray:
+        """(N,), the number of each node's class among `classes`, −1 where it is not known."""
+        number: dict[Any, int] = {name: place for place, name in enumerate(self.classes)}
+        number[None] = -1
+        return np.array([number[each] for each in self._labels()], dtype=np.int64)
+
+    @property
+    def targets(self) -> np.ndarray:
+        """(N,), the labels as numbers, NaN where there is none: what a regression predicts."""
+        try:
+            return np.array([np.nan if each is None else float(each) for each in self._labels()])
+        except ValueError as error:
+            raise ValueError(f"the labels in {self.label!r} are no numbers: {error}; take them for classes") from None
+
+    def _labels(self) -> np.ndarray:
+        if self.labels is None:
+            raise ValueError("the graph has no labels: name their column with read(…, label=…)")
+        return self.labels
+
+    @cached_property
+    def adjacency(self) -> Adjacency:
+        return Adjacency.from_edge_index(self.edge_index, self.edge_weight, num_nodes=self.num_nodes)
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {name: place for place, name in enumerate(self.ids.astype(str).tolist())}
+
+    def index(self, node: Any) -> int:
+        """The place of a node among `ids`."""
+        if (found := self._places.get(str(node).strip())) is not None:
+            return found
+        near = difflib.get_close_matches(str(node), self._places, 1, 0.6) if self.num_nodes <= _MOST_NEAR else []
+        hint = f"did you mean {near[0]!r}?" if near else f"ids are such as {', '.join(map(str, self.ids[:3]))}"
+        raise ValueError(f"there is no node {str(node)!r}: {hint}")
+
+    def counts(self) -> dict[str, int]:
+        """How many nodes each class has."""
+        found = Counter(each for each in (() if self.labels is None else self.labels) if each is not None)
+        return {name: found[name] for name in self.classes}
+
+    def __repr__(self) -> str:
+        kinds = Counter(column.kind for column in self.columns.values())
+        parts = [f"{self.num_nodes:,} nodes", f"{self.num_edges:,} {'directed ' * self.directed}edges"]
+        parts += ["weighted"] * (self.edge_weight is not None)
+        parts += [f"{count} {kind}" for kind, count in kinds.items()]
+        parts += [] if self.matrix is None else [f"{self.matrix.shape[1]:,} features"]
+        if self.labels is not None:
+            parts.append(f"{sum(self.counts().values()):,} labels of {len(self.classes)} classes in {self.label!r}")
+        return f"Graph({', '.join(parts)})"
+
+
+def as_ids(texts: list[str]) -> np.ndarray:
+    """Ids as whole numbers, where all are and each is written as Python writes it, else as texts."""
+    plain = np.array(texts, dtype=object)
+    try:
+        numbers = plain.astype(np.int64)
+    except (ValueError, OverflowError):
+        return plain
+    return numbers if numbers.astype(str).tolist() == texts else plain

@@ -1,0 +1,228 @@
+"""Tables as people have them: CSV, TSV, Parquet, JSON lines, a pandas frame. The one table engine is Arrow.
+
+Of a text file every cell is kept as it was written, so that 007 stays 007; what is a number is decided afterwards, and
+whatever is refused is named by file, line and column. docs/read.md has the engines that were measured.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from panconv.base.checks import kind_of
+from panconv.data.csv_files import Dialect, as_utf8, check_rows, dialect_of, line_of
+from panconv.data.remarks import Remarks
+
+TEXTS = (".csv", ".tsv", ".txt")
+SUFFIXES = (*TEXTS, ".parquet", ".jsonl", ".ndjson")
+_BLOCK = 2**24  # bytes that Arrow parses in one go; a row must fit
+# What stands in a column of numbers for a number that is not known.
+_UNKNOWN = ("na", "n/a", "#n/a", "nan", "null", "none", "-", "?")
+# Not a number, though Python would read one: 007 is a code, and an underscore is no part of a number in a table.
+_CODE = r"^[-+]?0[0-9]|_"
+
+
+@dataclass
+class Table:
+    """A table and where it came from.
+
+    Args:
+        name: in messages.
+        arrow: a `pyarrow.Table`.
+        path, dialect: of a text file, to find a row's line again.
+        rows: which rows of the file these are, where some were left out.
+        notes: what was not as it should be.
+    """
+
+    name: str
+    arrow: Any
+    path: Path | None = None
+    dialect: Dialect | None = None
+    rows: np.ndarray | None = None
+
+    @property
+    def columns(self) -> list[str]:
+        return list(self.arrow.column_names)
+
+    def __len__(self) -> int:
+        return int(self.arrow.num_rows)
+
+    def where(self, row: int, column: str = "") -> str:
+        """A cell in words: the file, the line, the column."""
+        row = row if self.rows is None else int(self.rows[row])
+        if self.path is not None and self.dialect is not None:
+            place = f"{self.name}, line {line_of(self.path, self.dialect, row)}"
+        else:
+            place = f"{self.name}, row {row + 1}"
+        return f"{place}, column {column!r}" if column else place
+
+    def check(self, column: str, argument: str) -> str:
+        """The column itself, if there is one of that name."""
+        if column not in self.columns:
+            plain = {name.lower(): name for name in self.columns}
+            near = difflib.get_close_matches(column.lower(), plain, 1, 0.6)
+            hint = f"did you mean {plain[near[0]]!r}?" if near else f"it has {_listed(self.columns)}"
+            raise ValueError(f"{argument}={column!r} is no column of {self.name}: {hint}")
+        return column
+
+    def texts(self, column: str) -> Any:
+        """A column as an Arrow array of texts, without blanks around them; null where there is nothing."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        values = self.arrow[column].combine_chunks()
+        if pa.types.is_floating(values.type):  # ids that a frame with gaps holds as 1.0, 2.0
+            whole = pc.cast(values, pa.int64(), safe=False)
+            if pc.all(pc.equal(pc.cast(whole, values.type), values)).as_py() is not False:
+                values = whole
+        try:
+            values = pc.utf8_trim_whitespace(pc.cast(values, pa.large_string()))
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            raise ValueError(f"{self.name}, column {column!r} holds {values.type}, which is no text") from None
+        return pc.if_else(pc.equal(values, ""), pa.scalar(None, pa.large_string()), values)
+
+    def without(self, rows: np.ndarray) -> Table:
+        """The table without some of its rows; those left know their lines."""
+        import pyarrow as pa
+
+        left = np.setdiff1d(np.arange(len(self)), rows)
+        return replace(self, arrow=self.arrow.take(pa.array(left)), rows=left if self.rows is None else self.rows[left])
+
+    def numbers(self, column: str) -> np.ndarray | None:
+        """A column as float64, NaN where there is nothing; None where some cell is no number."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        values = self.arrow[column].combine_chunks()
+        if not (pa.types.is_string(values.type) or pa.types.is_large_string(values.type)):
+            plain = pa.types.is_boolean(values.type) or pa.types.is_integer(values.type)
+            if not (plain or pa.types.is_floating(values.type)):
+                return None
+            whole = pc.cast(values, pa.uint8()) if pa.types.is_boolean(values.type) else values
+            return _floats(pc.cast(whole, pa.float64(), safe=False))
+        texts = self.texts(column)
+        if pc.any(pc.match_substring_regex(texts, _CODE)).as_py():
+            return None
+        known = pc.is_in(pc.utf8_lower(texts), pa.array(_UNKNOWN, texts.type))
+        texts = pc.if_else(known, pa.scalar(None, texts.type), texts)
+        if self.dialect is not None and self.dialect.delimiter == ";" and not _has(texts, "."):
+            texts = pc.replace_substring(texts, ",", ".", max_replacements=1)  # 1,5, as half of the world writes it
+        try:
+            return _floats(pc.cast(texts, pa.float64()))
+        except pa.ArrowInvalid:
+            return None
+
+
+def _has(texts: Any, part: str) -> bool:
+    import pyarrow.compute as pc
+
+    return bool(pc.any(pc.match_substring(texts, part)).as_py())
+
+
+def _floats(values: Any) -> np.ndarray:
+    return np.array(values.to_numpy(zero_copy_only=False), dtype=np.float64)
+
+
+def as_number(text: str) -> float:
+    """What a cell says, NaN where it is no number."""
+    try:
+        return float("nan") if re.search(_CODE, text) else float(text)
+    except ValueError:
+        return float("nan")
+
+
+def read_table(source: Any, what: str, remarks: Remarks) -> Table:
+    """A table from a file or a frame; `what` names the argument."""
+    _check_engine()
+    if hasattr(source, "columns") and hasattr(source, "to_dict"):  # a pandas frame
+        return _frame(source, what)
+    if not isinstance(source, (str, Path)):
+        raise TypeError(f"{what} must be a file or a pandas frame, got {kind_of(source)}")
+    path = Path(source).expanduser()
+    if not path.exists():
+        raise ValueError(f"{what} {str(source)!r} is not there{_near(path)}")
+    if not path.is_file():
+        raise ValueError(f"{what} {str(source)!r} is no ordinary file: name a table ({', '.join(SUFFIXES)})")
+    suffix = path.suffix.lower()
+    if suffix in TEXTS:
+        return _text(path, remarks)
+    if suffix in SUFFIXES:
+        return _binary(path, suffix)
+    raise ValueError(f"{what} {str(source)!r} is of no kind that is read: {', '.join(SUFFIXES)}")
+
+
+def _near(path: Path) -> str:
+    """A file of nearly that name, in words."""
+    try:
+        names = [each.name for each in path.parent.iterdir()]
+    except OSError:
+        return f": the folder {path.parent} cannot be read"
+    near = difflib.get_close_matches(path.name, names, 1, 0.6)
+    return f": did you mean {str(path.with_name(near[0]))!r}?" if near else f" in {path.parent.resolve()}"
+
+
+def _check_engine() -> None:
+    if find_spec("pyarrow") is None:
+        raise ValueError("tables are read by Arrow, which is not here: pip install pyarrow")
+
+
+def _text(path: Path, remarks: Remarks) -> Table:
+    """Delimited text, every cell as it was written."""
+    import pyarrow as pa
+    from pyarrow import csv
+
+    how = dialect_of(path)
+    if how.note:
+        remarks.mend(*how.note)
+    read = csv.ReadOptions(column_names=[*how.header], skip_rows=how.before, block_size=_BLOCK)
+    read.skip_rows_after_names = 1
+    parse = csv.ParseOptions(delimiter=how.delimiter, newlines_in_values=True)
+    kinds = dict.fromkeys(how.header, pa.large_string())
+    convert = csv.ConvertOptions(column_types=kinds, strings_can_be_null=True, null_values=[""])
+    try:
+        with as_utf8(path, how.encoding) as file:
+            found = csv.read_csv(file, read_options=read, parse_options=parse, convert_options=convert)
+    except pa.ArrowInvalid as error:
+        check_rows(path, how, _BLOCK)  # says on which line
+        raise ValueError(f"{path} cannot be read as a table: {' '.join(str(error).split())[:200]}") from None
+    return Table(str(path), found, path, how)
+
+
+def _binary(path: Path, suffix: str) -> Table:
+    import pyarrow as pa
+    from pyarrow import json, parquet
+
+    try:
+        with path.open("rb") as file:
+            if suffix == ".parquet":
+                found = parquet.read_table(file)
+            else:
+                found = json.read_json(file, json.ReadOptions(block_size=_BLOCK))
+        found.validate(full=True)  # a damaged file may hold texts that are none, and names
+        _ = found.column_names
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise ValueError(f"{path} cannot be read as {suffix[1:]}: {' '.join(str(error).split())[:200]}") from None
+    return Table(str(path), found)
+
+
+def _frame(source: Any, what: str) -> Table:
+    import pyarrow as pa
+
+    try:  # an index with a name is a column of ids; the other kind counts rows
+        named = any(name is not None for name in source.index.names)
+        found = pa.Table.from_pandas(source.reset_index() if named else source, preserve_index=False)
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        raise ValueError(f"{what} has a column of mixed kinds: {' '.join(str(error).split())[:200]}") from None
+    return Table(f"the frame {what}", found.rename_columns([str(name) for name in found.column_names]))
+
+
+def _listed(names: Iterable[str], most: int = 12) -> str:
+    names = [*map(repr, names)]
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
