@@ -62,6 +62,8 @@ def _of_texts(table: Table, name: str, remarks: Remarks) -> Column:
     texts = table.texts(name)
     there, unique = len(texts) - texts.null_count, pc.unique(texts.drop_null())
     different = len(unique)
+    if not different:
+        return Column(name, UNUSED, _NOTHING, "it is empty")
     # Of very many different cells the first will do to see whether they are numbers.
     parsed = np.array([as_number(each) for each in unique.slice(0, 10_000).to_pylist()])
     if np.isfinite(parsed).mean() >= _MOSTLY:
