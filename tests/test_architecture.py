@@ -45,6 +45,7 @@ COVERED = {
     "compute/kernels": "compute/kernels",
     "compute/series_gradient": "compute/test_series",
     "data/column_names": "data/test_read",
+    "data/export": "data/test_csv_writing",
     "data/encoders": "data/test_features",
     "data/edge_list": "data/test_graph",
     "data/from_tables": "data/test_read",

@@ -6,7 +6,6 @@ whatever is refused is named by file, line and column. docs/read.md has the engi
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -17,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from panconv.base.checks import kind_of
+from panconv.base.near import missing_file, nearest
 from panconv.data.csv_files import Dialect, as_utf8, check_rows, dialect_of, line_of
 from panconv.data.remarks import Remarks
 
@@ -66,9 +66,8 @@ class Table:
     def check(self, column: str, argument: str) -> str:
         """The column itself, if there is one of that name."""
         if column not in self.columns:
-            plain = {name.lower(): name for name in self.columns}
-            near = difflib.get_close_matches(column.lower(), plain, 1, 0.6)
-            hint = f"did you mean {plain[near[0]]!r}?" if near else f"it has {_listed(self.columns)}"
+            near = nearest(column, self.columns)
+            hint = f"it has {_listed(self.columns)}" if near is None else f"did you mean {near!r}?"
             raise ValueError(f"{argument}={column!r} is no column of {self.name}: {hint}")
         return column
 
@@ -147,7 +146,7 @@ def read_table(source: Any, what: str, remarks: Remarks) -> Table:
         raise TypeError(f"{what} must be a file or a pandas frame, got {kind_of(source)}")
     path = Path(source).expanduser()
     if not path.exists():
-        raise ValueError(f"{what} {str(source)!r} is not there{_near(path)}")
+        raise missing_file(path, what)
     if not path.is_file():
         raise ValueError(f"{what} {str(source)!r} is no ordinary file: name a table ({', '.join(SUFFIXES)})")
     suffix = path.suffix.lower()
@@ -156,16 +155,6 @@ def read_table(source: Any, what: str, remarks: Remarks) -> Table:
     if suffix in SUFFIXES:
         return _binary(path, suffix)
     raise ValueError(f"{what} {str(source)!r} is of no kind that is read: {', '.join(SUFFIXES)}")
-
-
-def _near(path: Path) -> str:
-    """A file of nearly that name, in words."""
-    try:
-        names = [each.name for each in path.parent.iterdir()]
-    except OSError:
-        return f": the folder {path.parent} cannot be read"
-    near = difflib.get_close_matches(path.name, names, 1, 0.6)
-    return f": did you mean {str(path.with_name(near[0]))!r}?" if near else f" in {path.parent.resolve()}"
 
 
 def _check_engine() -> None:

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from panconv.base.checks import kind_of, shown
+from panconv.base.near import missing_file
 from panconv.data.edge_list import edges_from
 from panconv.data.graph import Graph, as_ids
 from panconv.data.labels import known_labels, sorted_classes
@@ -60,7 +61,7 @@ def _row(place: int) -> str:
 def _file(path: Path) -> Any:
     """A SciPy matrix or a NetworkX graph from its file."""
     if not path.is_file():
-        raise ValueError(f"edges {str(path)!r} is not there")
+        raise missing_file(path, "edges")
     if path.suffix.lower() == ".graphml":
         try:
             import networkx
