@@ -15,6 +15,7 @@ import typer
 import panconv
 from panconv.cli import cores as cores  # first of all: what it settles, torch reads when it is loaded
 from panconv.cli.claims import claims
+from panconv.cli.describe import describe
 from panconv.cli.filters import filters
 from panconv.cli.grid import grid
 from panconv.cli.influence import influence
@@ -23,6 +24,7 @@ from panconv.cli.report import report
 from panconv.cli.reproduce import reproduce
 from panconv.cli.screen import one_line
 from panconv.cli.search import search
+from panconv.cli.similar import similar
 from panconv.cli.spectrum import spectrum
 from panconv.cli.temperature import temperature
 from panconv.cli.thermodynamics import thermodynamics
@@ -38,9 +40,9 @@ app = typer.Typer(
 )
 for command in (
     *(train, search, grid, reproduce, temperature, thermodynamics, operators),
-    *(zoo, spectrum, filters, links, communities, influence, report, claims, data),
+    *(zoo, spectrum, filters, links, communities, similar, influence, report, claims, data, describe),
 ):
-    app.command(no_args_is_help=command not in (operators, zoo, influence, report, claims, data))(command)
+    app.command(no_args_is_help=command not in (train, operators, zoo, influence, report, claims, data))(command)
 # The parser's own complaints. Typer may carry its parser inside or import click: either way this name reaches it.
 _UsageError: Any = typer.BadParameter.__bases__[0]
 

@@ -8,6 +8,19 @@ from typing import Annotated, Any
 import typer
 
 Graph = Annotated[str, typer.Argument(metavar="GRAPH", help="cora, citeseer, pubmed, or a folder.")]
+# Where tables of one's own are taken too.
+Edges = Annotated[
+    str, typer.Argument(metavar="GRAPH|EDGES", help="cora, citeseer, pubmed, a folder, or a table of edges.")
+]
+Nodes = Annotated[Path | None, typer.Argument(metavar="[NODES]", help="A table of nodes beside one of edges.")]
+Columns = Annotated[
+    str | None,
+    typer.Option(metavar="NAME=COLUMN,...", help="Columns of the tables: source, target, weight, id, label."),
+]
+Label = Annotated[str | None, typer.Option(metavar="COLUMN", help="The column of labels in the table of nodes.")]
+Directed = Annotated[bool, typer.Option("--directed", help="Edges of a table lead one way.")]
+Strict = Annotated[bool, typer.Option("--strict", help="Stop at what a table has wrong, rather than mend it.")]
+Walk = Annotated[str | None, typer.Option(metavar="generic|maximal-entropy", help="The walk.")]
 Method = Annotated[int, typer.Option(help="The method: the paper's 1 to 7, or 8 to 11 on the generic walk.")]
 Length = Annotated[int, typer.Option("--L", help="The longest path.")]
 Exponent = Annotated[float, typer.Option(help="E(n) = n^alpha, at least 1.")]

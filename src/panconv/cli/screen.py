@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rich import box, progress
 from rich.console import Console
@@ -105,6 +105,15 @@ def write_json(path: Path | None, content: object, what: str) -> None:
     if path is not None:
         with replacing(path) as temporary:
             temporary.write_text(json.dumps(strict(content), indent=2, allow_nan=False) + "\n")
+        say(what, path)
+
+
+def write_table(path: Path | None, header: Sequence[str], rows: Iterable[Sequence[Any]], what: str) -> None:
+    """Writes a CSV file, where one was asked for."""
+    if path is not None:
+        from panconv.data.csv_writing import write_csv
+
+        write_csv(path, header, rows)
         say(what, path)
 
 

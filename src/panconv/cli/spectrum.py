@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.progress import BarColumn, Progress, TimeElapsedColumn
 
-from panconv.cli import checks, screen
-from panconv.cli.options import Graph, Length, json_of, plot_of
+from panconv.cli import checks, given, screen
+from panconv.cli.options import Columns, Edges, Length, Strict, json_of, plot_of
 
 if TYPE_CHECKING:
     from panconv.paper.studies.spectrum import Spectrum
 
 
 def spectrum(
-    graph: Graph,
+    graph: Edges,
     method: Annotated[int, typer.Option(help="The method: any but 3 and 4.")] = 2,
     L: Length = 2,
     k: Annotated[
@@ -24,6 +24,8 @@ def spectrum(
     ] = None,
     starts: Annotated[int, typer.Option(help="Random starts of the density of a large graph.")] = 32,
     device: Annotated[str, typer.Option(metavar="cpu|cuda", help="Where to compute.")] = "cpu",
+    columns: Columns = None,
+    strict: Strict = False,
     plot: Annotated[Path | None, plot_of("the two spectra")] = None,
     json_file: Annotated[Path | None, json_of("all values")] = None,
 ) -> None:
@@ -34,8 +36,8 @@ def spectrum(
 
     Example: panconv spectrum cora --method 2 --plot spectrum.png
     """
-    from panconv.data import load
-    from panconv.graph import Adjacency
+    given.check(graph)
+
     from panconv.met import MET
     from panconv.met.methods import check_similar
     from panconv.paper.studies.spectrum import draw_spectra, spectra
@@ -48,12 +50,11 @@ def spectrum(
     checks.count(starts, "--starts")
     checks.device(device)
     checks.outputs(plot, json_file)
-    name = checks.canonical(graph)
-    data = load(name, sparse=True)
-    adj = Adjacency.from_edge_index(data.edge_index, num_nodes=data.num_nodes).to(device)
+    known = given.opened(graph, None, columns, strict=strict)
+    name, data, adj = known.name, known.data, known.adjacency.to(device)
     M = MET(Walks(adj, L), weights, method)
-    columns = (screen.words(), BarColumn(bar_width=20), TimeElapsedColumn())
-    with Progress(*columns, console=screen.console(stderr=True), transient=True) as bar:
+    parts_of_bar = (screen.words(), BarColumn(bar_width=20), TimeElapsedColumn())
+    with Progress(*parts_of_bar, console=screen.console(stderr=True), transient=True) as bar:
         task = bar.add_task(f"two spectra of {data.num_nodes:,} nodes", total=2 * starts)
         found = spectra(M, adj, starts, lambda done: bar.advance(task, done))
     count = int(adj.components.max()) + 1

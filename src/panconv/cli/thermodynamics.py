@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from panconv.cli import checks, screen
-from panconv.cli.options import Exponent, Graph, Length, Plot, json_of
+from panconv.cli import checks, given, screen
+from panconv.cli.options import Columns, Directed, Edges, Exponent, Length, Plot, Strict, json_of
 
 if TYPE_CHECKING:
     from panconv.met import MET
@@ -24,12 +24,15 @@ QUANTITIES = {
 
 
 def thermodynamics(
-    graph: Graph,
+    graph: Edges,
     temperature: Annotated[float, typer.Option(help="T in exp(-n^alpha/T), positive.")] = 1.0,
     alpha: Exponent = 1.0,
     L: Length = 5,
     method: Annotated[int, typer.Option(help="The method, whose base's paths are counted.")] = 1,
     paths: Annotated[str, typer.Option(help="walks, shortest or self_avoiding.")] = "walks",
+    columns: Columns = None,
+    directed: Directed = False,
+    strict: Strict = False,
     plot: Plot = None,
     json_file: Annotated[Path | None, json_of("every node")] = None,
 ) -> None:
@@ -39,8 +42,8 @@ def thermodynamics(
 
     Example: panconv thermodynamics cora --temperature 0.5 --plot entropy.png
     """
-    from panconv.data import load
-    from panconv.graph import Adjacency
+    given.check(graph)
+
     from panconv.met import MET
     from panconv.met.methods import checked_method
     from panconv.paper.studies.localisation import draw_localisation
@@ -55,14 +58,13 @@ def thermodynamics(
     law = PowerLaw(L, alpha, temperature, trained=False)
     checked_method(method)
     checks.outputs(plot, json_file)
-    name = checks.canonical(graph)
     family = paths_from(paths)
-    data = load(name, sparse=True)
-    M = MET(family(Adjacency.of(data.edge_index, num_nodes=data.num_nodes), L), law, method)
+    known = given.opened(graph, None, columns, directed=directed, strict=strict)
+    M = MET(family(known.adjacency, L), law, method)
     found = {key: getattr(M, key).double() for key in QUANTITIES}
     how = f"{paths} up to L = {L} on the base of method {method}, exp(-n^{alpha:g}/{temperature:g})"
-    heading = f"{screen.title(name)}: {how}"
-    screen.out.print(f"\n{heading}, {data.num_nodes} nodes")
+    heading = f"{known.title}: {how}"
+    screen.out.print(f"\n{heading}, {known.data.num_nodes} nodes")
     rows = screen.table(("", "least", "median", "mean", "most"))
     for key, words in QUANTITIES.items():
         values = found[key]
@@ -73,7 +75,9 @@ def thermodynamics(
     screen.out.print(f"shares of the lengths, mean over the nodes: {shares}")
     tail = _cutoff(M)
     screen.draw(plot, "plot", draw_localisation, M, heading)
-    screen.write_json(json_file, {key: values.tolist() for key, values in found.items()} | {"cutoff": tail}, "nodes")
+    plain: dict[str, Any] = {"ids": known.ids.tolist()} if known.graph is not None else {}
+    plain |= {key: values.tolist() for key, values in found.items()}
+    screen.write_json(json_file, plain | {"cutoff": tail}, "nodes")
 
 
 def _cutoff(M: MET) -> dict[str, Any]:

@@ -13,19 +13,36 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import panconv
-from panconv.cli import checks, screen
-from panconv.cli.options import Device, Epochs, Method, Seed, json_of, plot_of
+from panconv.base.near import nearest
+from panconv.cli import checks, given, screen
+from panconv.cli.options import Columns, Device, Directed, Epochs, Label, Method, Seed, Strict, json_of, plot_of
 
 if TYPE_CHECKING:
+    from torch_geometric.data import Data
+
     from panconv.records.record import Record
 
 KINDS = ("free", "fixed", "boltzmann", "power-law")
 
 
-def data(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
-    """List the graphs that are built in, with their figures."""
+def data(
+    what: Annotated[str | None, typer.Argument(metavar="[export", help="Write a graph as tables.")] = None,
+    graph: Annotated[str | None, typer.Argument(metavar="GRAPH]", help="cora, citeseer or pubmed.")] = None,
+    csv: Annotated[bool, typer.Option("--csv", help="As CSV: edges.csv, nodes.csv and truth.csv.")] = False,
+    out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Where the tables go.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """List the graphs that are built in, with their figures; or write one as its owner would have it.
+
+    nodes.csv has the labels of the training nodes alone, and truth.csv has all labels.
+
+    Example: panconv data export cora --csv --out cora/
+    """
     from panconv.data import DATASETS
 
+    if what is not None or graph is not None or csv or out is not None:
+        _export(what, graph, csv, out)
+        return
     if as_json:
         print(json.dumps({name: asdict(card) for name, card in DATASETS.items()}, indent=2))
         return
@@ -36,12 +53,30 @@ def data(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = 
     screen.out.print(rows)
 
 
+def _export(what: str | None, graph: str | None, csv: bool, out: Path | None) -> None:
+    """Writes a built-in graph as tables."""
+    from panconv.data import DATASETS
+    from panconv.data.export import FILES, export
+
+    if what != "export" or graph is None or not csv or out is None:
+        raise ValueError("to write a graph as tables takes a graph, --csv and --out: data export cora --csv --out DIR")
+    name = graph.lower()
+    if name not in DATASETS:
+        near = nearest(name, DATASETS)
+        hint = f"did you mean {near!r}?" if near else "choose one of them"
+        raise ValueError(f"{graph!r} is none of the built-in graphs {', '.join(DATASETS)}: {hint}")
+    for file in FILES:
+        checks.outputs(None, out / file)
+    for path in export(name, out):
+        screen.say("written", path)
+
+
 def train(
     graphs: Annotated[
         list[str],
         typer.Argument(
-            metavar="GRAPH...",
-            help="cora, citeseer, pubmed, or a folder of Planetoid files (FOLDER/NAME if several).",
+            metavar="GRAPH...|EDGES NODES",
+            help="cora, citeseer, pubmed, or a folder of Planetoid files (FOLDER/NAME if several); or tables.",
         ),
     ],
     method: Method = 5,
@@ -59,6 +94,10 @@ def train(
     lr: Annotated[float | None, typer.Option(help="Learning rate of Adam.")] = None,
     weight_decay: Annotated[float | None, typer.Option(help="Weight decay of the first layer's matrix.")] = None,
     device: Device = "cpu",
+    columns: Columns = None,
+    label: Label = None,
+    directed: Directed = False,
+    strict: Strict = False,
     json_file: Annotated[Path | None, json_of("the results")] = None,
     save: Annotated[
         Path | None,
@@ -73,7 +112,8 @@ def train(
 
     Settings left out are the paper's for that graph, with two exceptions: the weight decay of methods 1, 2, 7, 10
     and 11, and the energies that method 7 starts from, are ours. On a graph of your own they are GCN's. The accuracy
-    is that of the test nodes at the epoch of the lowest validation loss.
+    is that of the test nodes at the epoch of the lowest validation loss. Of tables, the nodes with a label are split:
+    three fifths to train on, a fifth each to choose by and to test on.
 
     Example: panconv train cora --method 5 --k 0,1,1
     """
@@ -82,25 +122,26 @@ def train(
     from panconv.records.record import pan_task
     from panconv.training.pans import train_batch
 
+    tables = given.own_nodes(graphs)
     checked_method(method)
     kind, fixed = _weights(method, weights, k)
     L = (len(fixed) - 1 if fixed else 2) if L is None else L
     checks.length(L)
-    names = list(dict.fromkeys(map(checks.canonical, graphs)))
+    names = list(dict.fromkeys(map(checks.canonical, graphs[:1] if tables else graphs)))
     models = _model_files(save, names, json_file) if save or plot else {}
     checks.work(trials, device, plot, json_file, *models.values())
     store = None if results is None else checks.open_results(results)[0]
-    checks.readable(names)
-    given = {"epochs": epochs, "patience": patience, "hidden": hidden, "dropout": dropout, "lr": lr}
+    own = _read(names, tables, columns, label, directed, strict, seed, results)
+    chosen = {"epochs": epochs, "patience": patience, "hidden": hidden, "dropout": dropout, "lr": lr}
     spec: Any = fixed or (start(method, L) if weights is None else kind)
     failures: list[str] = []
     done = {}
     with screen.Bar() as bar:
         for name in names:
-            how = settings(name, method).plain(**given, weight_decay=weight_decay)
+            how = settings(name, method).plain(**chosen, weight_decay=weight_decay)
             tasks = [pan_task(name, method, spec, L, how, seed + t) for t in range(trials)]
             tell = partial(bar.show, screen.title(name))
-            done[name] = train_batch(tasks, device=device, command=checks.command_line(), tell=tell)
+            done[name] = train_batch(tasks, device=device, command=checks.command_line(), tell=tell, data=own)
             if store is not None:
                 with _noting(failures):
                     store.add(done[name][0])
@@ -111,6 +152,32 @@ def train(
     _write_outputs(done, records, json_file, plot, models, failures)
     if failures:
         raise ValueError("; ".join(failures))
+
+
+def _read(
+    names: list[str],
+    tables: tuple[str, Path | None] | None,
+    columns: str | None,
+    label: str | None,
+    directed: bool,
+    strict: bool,
+    seed: int,
+    results: Path | None,
+) -> Data | None:
+    """The graph of two tables, ready to train on; None where names of graphs were typed, which are looked at."""
+    if tables is None:
+        if columns or label or directed:
+            raise ValueError("--columns, --label and --directed go with tables: train edges.csv nodes.csv")
+        checks.readable(names)
+        return None
+    if tables[1] is None and not tables[0].endswith(".graphml"):
+        raise ValueError(f"the labels are in a table of nodes, and {tables[0]} is one of edges: add it, NODES")
+    if results is not None:
+        raise ValueError("--results goes with a graph that has a name, and a record cannot find tables again")
+    from panconv.data.trainable import trainable
+
+    graph = given.opened(*tables, columns, label, directed, strict).graph
+    return None if graph is None else trainable(graph, seed)
 
 
 def _write_outputs(

@@ -19,7 +19,7 @@ from panconv.data.structure import structural
 from panconv.data.tables import as_number
 
 _FORMAT, _VERSION = "panconv features", 1
-_MOSTLY_ZERO = 0.75
+_MOSTLY_ZERO = 0.5
 _KINDS: dict[str, Any] = {"numbers": Numbers, "counts": Counts, "categories": Categories, "words": Words}
 _DATE = ("", ", sin of the season", ", cos of the season")
 

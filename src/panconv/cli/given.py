@@ -1,0 +1,140 @@
+"""The graph that was typed: a built-in one, a folder, or tables of one's own, whose ids every answer has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from panconv.base.near import missing_file, nearest
+from panconv.cli import checks, screen
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
+
+    from panconv.data import Graph
+    from panconv.graph import Adjacency
+
+SUFFIXES = (".csv", ".tsv", ".txt", ".parquet", ".jsonl", ".ndjson", ".graphml")
+_COLUMNS = ("source", "target", "weight", "id", "label")
+_BUILT_IN = ("cora", "citeseer", "pubmed", "minesweeper", "tolokers", "squirrel_filtered", "chameleon_filtered")
+
+
+@dataclass(frozen=True)
+class Given:
+    """A graph and what it is called.
+
+    Args:
+        name: as it was typed, or the path as a record has it.
+        ids: (N,), those of the file; the numbers of the nodes where there is none.
+        data: as PyG has it; without features where tables were read.
+        graph: what was read; None of a built-in one.
+    """
+
+    name: str
+    ids: Any
+    data: Data
+    graph: Graph | None = None
+
+    @property
+    def title(self) -> str:
+        return screen.title(self.name)
+
+    def place(self, node: str) -> int:
+        """The number of a node."""
+        if self.graph is not None:
+            return self.graph.index(node)
+        if not node.isdigit() or int(node) >= len(self.ids):
+            raise ValueError(f"there is no node {node!r} in {self.name}: nodes are 0 … {len(self.ids) - 1}")
+        return int(node)
+
+    @property
+    def adjacency(self) -> Adjacency:
+        from panconv.graph import Adjacency
+
+        if self.graph is not None:
+            return self.graph.adjacency
+        return Adjacency.from_edge_index(self.data.edge_index, num_nodes=self.data.num_nodes)
+
+
+def is_table(name: str) -> bool:
+    return Path(name).suffix.lower() in SUFFIXES
+
+
+def check(name: str, nodes: Path | None = None) -> None:
+    """Refuses what is not there, by its likely name. Imports no torch: a misspelt word is said at once."""
+    if not is_table(name):
+        if nodes is not None:
+            raise ValueError(f"a table of nodes, {str(nodes)!r}, goes with a table of edges, and {name!r} is none")
+        near = nearest(name, _BUILT_IN)
+        if near is not None and near != name.lower() and "/" not in name and not Path(name).exists():
+            graphs = ", ".join(_BUILT_IN[:3])
+            raise ValueError(
+                f"source {name!r} is neither a built-in graph ({graphs}) nor a folder: did you mean {near!r}?"
+            )
+        return
+    for path, what in ((Path(name), "edges"), (nodes, "nodes")):
+        if path is not None and not path.expanduser().exists():
+            raise missing_file(path, what)
+
+
+def opened(
+    name: str,
+    nodes: Path | None = None,
+    columns: str | None = None,
+    label: str | None = None,
+    directed: bool = False,
+    strict: bool = False,
+) -> Given:
+    """The graph, read; what was guessed of it is said."""
+    check(name, nodes)
+    named = columns_of(columns, label)
+    if not is_table(name):
+        for option, value in (("--columns", columns), ("--label", label), ("--directed", directed)):
+            if value:
+                raise ValueError(f"{option} goes with a table of edges, and {name!r} is none: leave it out")
+        return _built_in(checks.canonical(name))
+    from torch_geometric.data import Data
+
+    from panconv.data import read
+
+    graph = read(Path(name), nodes, directed=directed, strict=strict, **named)
+    for note in graph.guessed:
+        screen.out.print(screen.dim(f"guessed: {screen.one_line(note)}"))
+    data = Data(edge_index=graph.edge_index, num_nodes=graph.num_nodes)
+    return Given(str(Path(name).expanduser().resolve()), graph.ids, data, graph)
+
+
+def _built_in(name: str) -> Given:
+    import numpy as np
+
+    from panconv.data import load
+
+    data = load(name, sparse=True)
+    return Given(name, np.arange(data.num_nodes), data)
+
+
+def columns_of(text: str | None, label: str | None = None) -> dict[str, str]:
+    """What --columns and --label name, as `read` takes it."""
+    found: dict[str, str] = {} if label is None else {"label": label}
+    for part in (text or "").split(",") if text is not None else ():
+        name, _, column = part.partition("=")
+        if name.strip() not in _COLUMNS or not column:
+            near = nearest(name.strip(), _COLUMNS)
+            hint = f"did you mean {near}=…?" if near and near != name.strip() else "such as source=from,target=to"
+            raise ValueError(f"--columns must be {', '.join(f'{each}=…' for each in _COLUMNS)}, got {part!r}: {hint}")
+        found[name.strip()] = column
+    return found
+
+
+def own_nodes(graphs: list[str]) -> tuple[str, Path | None] | None:
+    """The tables of edges and nodes, where these were typed in place of names of graphs; none of them misspelt."""
+    if not any(map(is_table, graphs)):
+        for name in graphs:
+            check(name)
+        return None
+    if not is_table(graphs[0]) or len(graphs) > 2:
+        raise ValueError(f"a graph of tables is EDGES and NODES alone, got {' '.join(graphs)}: train one at a time")
+    tables = graphs[0], Path(graphs[1]) if len(graphs) > 1 else None
+    check(*tables)
+    return tables
