@@ -68,6 +68,15 @@ SOUND = {
     },
     **{"model": "pan gcn lp", "space": "warm", "budget": "1s 0.01m", "tried": "1 2", "seeds": "1 2"},
     **{"finalists": "1 2", "reruns": "1 2", "metric": "accuracy"},
+    **{
+        "near": "1 2",
+        "top": "1 3 50",
+        "walk": "generic maximal-entropy",
+        "label": "label kind",
+        "node": "1 n7",
+        "action": "export",
+    },
+    **{"columns": "source=a,target=b label=kind weight=w"},
     **{"settings": "lr=0.1 steps=2 normalize=false alpha=1 epochs=1 hidden=4"},
 }
 WRONG = {
@@ -87,9 +96,10 @@ WRONG |= {
     "metric": ["loss", "", "r2"],
     "hidden": [*NASTY, "9" * 13],
 }
+WRONG |= {"columns": ["", "source", "form=a", "source=a", "=,=", "label=[/b]"], "label": ["", "[/b]", "lable", "a"]}
 WRONG["settings"] = ["lr=1e400", "lr=nan", "hidden=" + "9" * 400, "hidden=0", "lr=" + "[" * 99_999, "=", "lr", "lr=1e"]
 WRONG["settings"] += ["normalize=0", "decay=x", "[/b]=1", "epochs=" + "9" * 5000, "alpha=" + "9" * 400]
-ENDS = {"plot": ".png", "page": ".html"}
+ENDS = {"plot": ".png", "page": ".html", "out": ".csv"}
 # What keeps a command short, unless it is written over by what follows.
 BASE = {
     "train": "--trials 1 --epochs 1",
@@ -184,6 +194,7 @@ class Fuzzer:
             "tiny",
             r"[bold]$\g{$ :x:",
             "n" * 245,
+            "edges.csv",
             "nowhere",
             "~nosuchuser/x",
             "[/b]",
@@ -194,6 +205,9 @@ class Fuzzer:
         ]
         for name in self.graphs[:3]:
             planetoid_files(place / name)
+        rows = [f"n{i},n{i * 7 % 41},{i}" for i in range(40)]
+        (place / "edges.csv").write_text("\n".join(["a,b,w", *rows]))
+        (place / "nodes.csv").write_text("\n".join(["id,kind,x", *(f"n{i},k{i % 3},{i / 7}" for i in range(41))]))
         (place / "file").write_text("mine")
         (place / "old").mkdir()
         (place / "old/old.jsonl").write_text('{"schema": "panconv-run-0"}\n' + "[" * 99_999 + "\n")
@@ -222,7 +236,9 @@ class Fuzzer:
         """A value that is right, more often than not."""
         name, nasty = parameter.name, self.random.random() < self.nastiness
         if name in ("graph", "graphs"):
-            return self.random.choice(self.graphs if nasty else self.graphs[:3])
+            return self.random.choice(self.graphs if nasty else self.graphs[:4])
+        if name == "nodes" and parameter.kind is Path and not nasty:
+            return "nodes.csv"
         if parameter.kind is Path:
             return self.path(name, nasty)
         sound = SOUND.get(name, "").split()

@@ -26,7 +26,7 @@ KINDS = ("free", "fixed", "boltzmann", "power-law")
 
 
 def data(
-    what: Annotated[str | None, typer.Argument(metavar="[export", help="Write a graph as tables.")] = None,
+    action: Annotated[str | None, typer.Argument(metavar="[export", help="Write a graph as tables.")] = None,
     graph: Annotated[str | None, typer.Argument(metavar="GRAPH]", help="cora, citeseer or pubmed.")] = None,
     csv: Annotated[bool, typer.Option("--csv", help="As CSV: edges.csv, nodes.csv and truth.csv.")] = False,
     out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Where the tables go.")] = None,
@@ -40,8 +40,8 @@ def data(
     """
     from panconv.data import DATASETS
 
-    if what is not None or graph is not None or csv or out is not None:
-        _export(what, graph, csv, out)
+    if action is not None or graph is not None or csv or out is not None:
+        _export(action, graph, csv, out)
         return
     if as_json:
         print(json.dumps({name: asdict(card) for name, card in DATASETS.items()}, indent=2))
@@ -53,12 +53,12 @@ def data(
     screen.out.print(rows)
 
 
-def _export(what: str | None, graph: str | None, csv: bool, out: Path | None) -> None:
+def _export(action: str | None, graph: str | None, csv: bool, out: Path | None) -> None:
     """Writes a built-in graph as tables."""
     from panconv.data import DATASETS
     from panconv.data.export import FILES, export
 
-    if what != "export" or graph is None or not csv or out is None:
+    if action != "export" or graph is None or not csv or out is None:
         raise ValueError("to write a graph as tables takes a graph, --csv and --out: data export cora --csv --out DIR")
     name = graph.lower()
     if name not in DATASETS:

@@ -47,14 +47,17 @@ def _merged(
     sources: np.ndarray, targets: np.ndarray, weights: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Different pairs (E, 2), sorted by target, the sum of their weights, and the rows that repeat another."""
-    order = np.lexsort((sources, targets))
-    s, t = sources[order], targets[order]
-    first = np.ones(len(s), bool)
-    first[1:] = (s[1:] != s[:-1]) | (t[1:] != t[:-1])
+    if not len(sources):
+        return np.empty((0, 2), np.int64), np.empty(0), np.empty(0, np.int64)
+    key = targets.astype(np.int64) * (int(sources.max()) + 1) + sources
+    order = key.argsort()
+    key = key[order]
+    first = np.concatenate([[True], key[1:] != key[:-1]])
     group = np.cumsum(first) - 1
-    ones = np.ones(len(s)) if weights is None else weights[order]
-    totals = np.bincount(group, ones, minlength=int(first.sum()))
-    return np.stack([s[first], t[first]], 1).astype(np.int64), totals, order[~first]
+    ones = np.ones(len(order)) if weights is None else weights[order]
+    former = np.minimum.reduceat(order, np.flatnonzero(first))  # the row in which each pair stands first
+    pairs = np.stack([sources[former], targets[former]], 1).astype(np.int64)
+    return pairs, np.bincount(group, ones), order[order != former[group]]
 
 
 def _both_ways(pairs: np.ndarray, totals: np.ndarray, remarks: Remarks) -> tuple[np.ndarray, np.ndarray]:
@@ -74,7 +77,7 @@ def _both_ways(pairs: np.ndarray, totals: np.ndarray, remarks: Remarks) -> tuple
 
 def _is_symmetric(low: np.ndarray, high: np.ndarray, totals: np.ndarray) -> bool:
     """Whether each edge that stands there in both directions has one weight."""
-    order = np.lexsort((high, low))
+    order = (low.astype(np.int64) * (int(high.max()) + 1) + high).argsort()
     low, high, totals = low[order], high[order], totals[order]
     same = (low[1:] == low[:-1]) & (high[1:] == high[:-1])
     return bool((totals[1:][same] == totals[:-1][same]).all())
