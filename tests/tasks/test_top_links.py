@@ -1,11 +1,12 @@
 """The best pairs of all, beside the scores of all pairs."""
 
+from importlib import import_module
+
 import networkx as nx
 import pytest
 import torch
 from torch_geometric.utils import to_undirected
 
-from panconv.tasks import top_links as module
 from panconv.tasks.link_prediction import link_scores
 from panconv.tasks.top_links import top_links
 
@@ -13,7 +14,7 @@ from panconv.tasks.top_links import top_links
 @pytest.mark.parametrize("walk", ["generic", "maximal-entropy"])
 @pytest.mark.parametrize("at_once", [1, 2**24])
 def test_they_are_the_best_of_all_pairs(monkeypatch, walk, at_once):
-    monkeypatch.setattr(module, "_AT_ONCE", at_once)
+    monkeypatch.setattr(import_module("panconv.tasks.top_links"), "_AT_ONCE", at_once)
     graph = nx.gnm_random_graph(40, 70, seed=1)
     graph = graph.subgraph(max(nx.connected_components(graph), key=len))
     graph = nx.convert_node_labels_to_integers(graph)

@@ -19,7 +19,7 @@ def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) 
     with replacing(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow([cell(each) for each in header])
-        writer.writerows([cell(each) for each in row] for row in rows)
+        writer.writerows([cell(each) if type(each) is str else each for each in row] for row in rows)
 
 
 def cell(value: Any) -> Any:

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from panconv.data import builtin
 from panconv.data.csv_writing import write_csv
 
@@ -33,11 +35,13 @@ def export(name: str, folder: Path) -> list[Path]:
     for where, nodes in (("train", raw.train), ("val", raw.val), ("test", raw.test)):
         part |= dict.fromkeys(nodes.tolist(), where)
 
+    whole = bool((raw.features.data % 1 == 0).all())
+    values = raw.features.astype(np.int64) if whole else raw.features.astype(np.float64).round(6)
+
     def rows() -> Iterator[list[Any]]:
         for node in range(N):
-            values = raw.features[node].toarray()[0].tolist()
             label = labels[node] if part[node] == "train" else None
-            yield [ids[node], label, *(int(value) if value == int(value) else round(value, 6) for value in values)]
+            yield [ids[node], label, *values[node].toarray()[0].tolist()]
 
     paths = [folder / file for file in FILES]
     write_csv(paths[0], ("source", "target"), ((ids[s], ids[t]) for s, t in raw.edges.T.tolist()))

@@ -23,7 +23,7 @@ class Remarks:
     def mend(self, what: str, how: str) -> None:
         """Something is not as it should be, and can be mended in one way: refused where strict, else said."""
         if self.strict:
-            raise ValueError(f"{what}; mend it, or read without strict, and {how}")
+            raise ValueError(f"{what}; mend it, or read without strict, which means: {how}")
         self.mended.append(f"{what}: {how}")
 
 
