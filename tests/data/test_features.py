@@ -127,3 +127,12 @@ def test_a_matrix():
     found = Features.fit(signed).transform(signed)
     np.testing.assert_allclose(found.mean(0), 0, atol=1e-6)
     np.testing.assert_allclose(found.std(0), 1, rtol=1e-5)
+
+
+def test_numbers_beyond_float32_stay_finite():
+    nodes = pd.DataFrame({"id": list("abcd"), "n": [1e308, -1e308, 1.0, 2.0], "same": 5.0})
+    graph = read(pd.DataFrame({"source": list("abc"), "target": list("bcd")}), nodes)
+    for some in (None, [2, 3]):
+        x = Features.fit(graph, some).transform(graph)
+        assert np.isfinite(x).all()
+        assert x[0, 0] > x[2, 0] > x[1, 0]

@@ -18,6 +18,9 @@ from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
 
 MOST_WORDS = 2000  # of a column of text
+_MOST = (
+    1e30  # numbers beyond are taken for this one: float32 has no room for their like, float64 none for their squares
+)
 _NONE = "\0"  # stands for no value: no cell holds a zero byte, so it is never a category
 
 
@@ -37,6 +40,7 @@ class Numbers:
 
     @classmethod
     def fit(cls, values: np.ndarray) -> Numbers:  # (n, k), NaN where there is none
+        values = np.clip(values, -_MOST, _MOST)
         medians = np.nan_to_num(SimpleImputer(strategy="median", keep_empty_features=True).fit(values).statistics_)
         scaler = StandardScaler().fit(np.where(np.isnan(values), medians, values))
         gaps = np.flatnonzero(np.isnan(values).any(0)).tolist()
@@ -48,8 +52,8 @@ class Numbers:
         scaler = StandardScaler()
         scaler.mean_, scaler.scale_ = np.array(self.means), np.array(self.scales)
         scaler.n_features_in_ = len(self.means)
-        missing = np.isnan(values)
-        found = scaler.transform(np.where(missing, self.medians, values))
+        missing, values = np.isnan(values), np.clip(values, -_MOST, _MOST)
+        found = np.clip(scaler.transform(np.where(missing, self.medians, values)), -_MOST, _MOST)
         return np.concatenate([found, missing[:, self.gaps]], 1)
 
     def names(self, columns: Sequence[str]) -> list[str]:
