@@ -8,6 +8,7 @@ from panconv import moved
 if TYPE_CHECKING:
     from panconv.data import load as load
     from panconv.data import read as read
+    from panconv.estimator import PathFeatures as PathFeatures
     from panconv.graph import Adjacency as Adjacency
     from panconv.met import MET as MET
     from panconv.met import METHODS as METHODS
@@ -41,6 +42,7 @@ _HOME = {
     "METTransform": "transforms",
     "PAN": "training.models",
     "PANConv": "nn",
+    "PathFeatures": "estimator",
     "PowerLaw": "weights",
     "SelfAvoidingPaths": "paths",
     "ShortestPaths": "paths",
