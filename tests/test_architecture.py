@@ -54,6 +54,10 @@ COVERED = {
     "training/estimate": "cli/test_own_graphs",
     "data/remarks": "data/test_read",
     "data/tables": "data/test_read",
+    **{
+        f"estimator/{name}": "estimator/test_linear"
+        for name in ("axes", "losses", "penalties", "ridge", "scaled", "solver")
+    },
     "estimator/nodes": "estimator/test_path_features",
     "estimator/terms": "estimator/test_path_features",
     "graph/bases": "graph/test_adjacency",

@@ -1,0 +1,103 @@
+"""The linear head: a convex model of path features, whose penalty and whose weight per length are cross-validated.
+
+    scores = b + Σₙ (terms of length n) · Wₙ,     minimising  Σᵢ sᵢ ℓ(scoresᵢ, yᵢ) + ½ λ Σₙ ‖Wₙ‖² / gₙ²
+
+with ℓ the cross entropy of classes, or that of each label where a node may have several, or for numbers the square; gₙ
+is what a length weighs (`scaled.PROFILES`), beside terms of one size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from panconv.estimator import ridge
+from panconv.estimator.axes import Axes
+from panconv.estimator.nodes import Matrix
+from panconv.estimator.penalties import PENALTIES, SMALL, Chosen, Task, chosen, refitted, with_ones
+from panconv.estimator.scaled import Scaled
+
+_ROWS = 600  # that profiles are compared on, where there are more
+
+
+class LinearHead(NamedTuple):
+    """A fitted head."""
+
+    coefs: list[Tensor]  # (F, C) for each length, float64
+    intercept: Tensor  # (C,)
+    profile: str
+    chosen: Chosen
+    compared: dict[str, float]  # the held-out loss of each profile that was tried
+
+    def decision(self, blocks: Iterable[Matrix]) -> Tensor:
+        """Scores (N, C), from the terms as they come, a block (N, F) per length."""
+        scores = self.intercept.numpy()
+        for block, coef in zip(blocks, self.coefs, strict=True):
+            scores = scores + block @ coef.numpy()
+        return torch.from_numpy(scores)
+
+    @property
+    def lengths(self) -> list[float]:
+        """How much of the coefficients' size is with each length."""
+        sizes = [float(coef.square().sum()) for coef in self.coefs]
+        return [size / (sum(sizes) or 1.0) for size in sizes]
+
+
+def fit_linear(blocks: Iterable[Matrix], task: Task, profiles: list[str] | None = None) -> LinearHead:
+    """A head for rows whose terms come as blocks (n, F), one per length.
+
+    Args:
+        blocks: the terms of the rows.
+        task: what is to be learned of them.
+        profiles: names of `PROFILES` to choose from; None for all.
+    """
+    rows = Scaled.of(blocks, task.weight)
+    names = [name for name in rows.profiles() if profiles is None or name in profiles]
+    found: dict[str, tuple[Axes, Chosen]] = {}
+    best, compared = names[0], {}
+    if len(names) > 1:
+        some, fewer = (rows, task) if len(task.weight) <= _ROWS else _fewer(rows, task)
+        found = {name: _tried(some, fewer, name, coarse=some is not rows) for name in names}
+        compared = {name: each.loss for name, (_, each) in found.items()}
+        best = _clearly_best({name: each for name, (_, each) in found.items()}, fewer.weight)
+    if best not in found or len(task.weight) > _ROWS:
+        found[best] = _tried(rows, task, best)
+    axes, choice = found[best]
+    Z = rows.beside(best)
+    if task.loss == "squared":
+        W = ridge.refitted(with_ones(axes.Q), task, choice)
+    else:
+        W = refitted(with_ones(axes.Q), task, choice)
+    coefs, shift = rows.back(best, axes.back(Z, W[:-1]))
+    return LinearHead(coefs, shift + W[-1], best, choice, compared)
+
+
+def _clearly_best(found: dict[str, Chosen], weight: Tensor) -> str:
+    """The profile that rows lose least by, if by a standard error less than the first: few labels say little."""
+    first = next(iter(found))
+    best = min(found, key=lambda name: found[name].loss)
+    lost, least = found[first].lost, found[best].lost
+    if lost is None or least is None or best == first:
+        return first
+    known = lost.isfinite() & least.isfinite()
+    gain, share = (lost - least)[known], weight[known] / weight[known].sum()
+    mean = (share * gain).sum()
+    error = (share.square() * (gain - mean).square()).sum().sqrt()
+    return best if mean > error else first
+
+
+def _tried(rows: Scaled, task: Task, profile: str, coarse: bool = False) -> tuple[Axes, Chosen]:
+    axes = Axes.of(rows.beside(profile), task.weight)
+    Q = with_ones(axes.Q)
+    if task.loss == "squared":
+        return axes, ridge.chosen(Q.double(), task)
+    return axes, chosen(Q.double() if Q.numel() <= SMALL else Q.float(), task, PENALTIES[:: 1 + coarse])
+
+
+def _fewer(rows: Scaled, task: Task) -> tuple[Scaled, Task]:
+    """As many rows as profiles are compared on, drawn at random; each stays in its fold."""
+    some = torch.randperm(len(task.weight), generator=torch.Generator().manual_seed(0))[:_ROWS]
+    return rows.of_rows(some), task.of(some)
