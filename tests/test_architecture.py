@@ -28,7 +28,7 @@ ROOMS = [
 ]
 RANK = {name: rank for rank, name in enumerate(ROOMS)}
 PUBLIC = [
-    "Adjacency", "Boltzmann", "EffectiveWalks", "Fixed", "Free", "MET", "METHODS", "METTransform", "PAN", "PANConv", "PathFeatures", "PowerLaw", "SelfAvoidingPaths", "ShortestPaths", "Walks", "eigs", "fit", "grid_search", "lanczos", "load", "read",
+    "Adjacency", "Boltzmann", "EffectiveWalks", "Fixed", "Free", "MET", "METHODS", "METTransform", "PAN", "PANClassifier", "PANConv", "PANRegressor", "PathFeatures", "PowerLaw", "SelfAvoidingPaths", "ShortestPaths", "Walks", "eigs", "fit", "grid_search", "lanczos", "load", "read",
 ]
 # Tested through what uses them, by the test files that say so.
 COVERED = {
@@ -58,6 +58,7 @@ COVERED = {
         f"estimator/{name}": "estimator/test_linear"
         for name in ("axes", "losses", "penalties", "ridge", "scaled", "solver")
     },
+    **{f"estimator/{name}": "estimator/test_classifier" for name in ("base", "calibration", "deep", "labels")},
     "estimator/nodes": "estimator/test_path_features",
     "estimator/terms": "estimator/test_path_features",
     "graph/bases": "graph/test_adjacency",

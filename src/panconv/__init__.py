@@ -8,6 +8,8 @@ from panconv import moved
 if TYPE_CHECKING:
     from panconv.data import load as load
     from panconv.data import read as read
+    from panconv.estimator import PANClassifier as PANClassifier
+    from panconv.estimator import PANRegressor as PANRegressor
     from panconv.estimator import PathFeatures as PathFeatures
     from panconv.graph import Adjacency as Adjacency
     from panconv.met import MET as MET
@@ -42,6 +44,8 @@ _HOME = {
     "METTransform": "transforms",
     "PAN": "training.models",
     "PANConv": "nn",
+    "PANClassifier": "estimator",
+    "PANRegressor": "estimator",
     "PathFeatures": "estimator",
     "PowerLaw": "weights",
     "SelfAvoidingPaths": "paths",

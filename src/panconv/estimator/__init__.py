@@ -1,5 +1,7 @@
 """scikit-learn's conventions: what a person with a table of nodes meets first."""
 
+from panconv.estimator.classifier import PANClassifier as PANClassifier
 from panconv.estimator.path_features import PathFeatures as PathFeatures
+from panconv.estimator.regressor import PANRegressor as PANRegressor
 
-__all__ = ["PathFeatures"]
+__all__ = ["PANClassifier", "PANRegressor", "PathFeatures"]

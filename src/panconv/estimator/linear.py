@@ -60,10 +60,12 @@ def fit_linear(blocks: Iterable[Matrix], task: Task, profiles: list[str] | None 
     best, compared = names[0], {}
     if len(names) > 1:
         some, fewer = (rows, task) if len(task.weight) <= _ROWS else _fewer(rows, task)
-        found = {name: _tried(some, fewer, name, coarse=some is not rows) for name in names}
+        found = {best: _tried(some, fewer, best)}
+        near = _around(found[best][1].penalty)
+        found |= {name: _tried(some, fewer, name, near) for name in names[1:]}
         compared = {name: each.loss for name, (_, each) in found.items()}
         best = _clearly_best({name: each for name, (_, each) in found.items()}, fewer.weight)
-    if best not in found or len(task.weight) > _ROWS:
+    if best != names[0] or best not in found or len(task.weight) > _ROWS:
         found[best] = _tried(rows, task, best)
     axes, choice = found[best]
     Z = rows.beside(best)
@@ -89,12 +91,19 @@ def _clearly_best(found: dict[str, Chosen], weight: Tensor) -> str:
     return best if mean > error else first
 
 
-def _tried(rows: Scaled, task: Task, profile: str, coarse: bool = False) -> tuple[Axes, Chosen]:
+def _around(penalty: float) -> tuple[float, ...]:
+    """Four penalties about one, enough to compare another profile by: they are solved at once."""
+    place = min(range(len(PENALTIES)), key=lambda i: abs(PENALTIES[i] - penalty))
+    first = max(0, min(place - 2, len(PENALTIES) - 7))
+    return PENALTIES[first : first + 7 : 2]
+
+
+def _tried(rows: Scaled, task: Task, profile: str, penalties: tuple[float, ...] = PENALTIES) -> tuple[Axes, Chosen]:
     axes = Axes.of(rows.beside(profile), task.weight)
     Q = with_ones(axes.Q)
     if task.loss == "squared":
         return axes, ridge.chosen(Q.double(), task)
-    return axes, chosen(Q.double() if Q.numel() <= SMALL else Q.float(), task, PENALTIES[:: 1 + coarse])
+    return axes, chosen(Q.double() if Q.numel() <= SMALL else Q.float(), task, penalties)
 
 
 def _fewer(rows: Scaled, task: Task) -> tuple[Scaled, Task]:

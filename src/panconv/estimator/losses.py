@@ -15,6 +15,7 @@ class Loss(NamedTuple):
     value: Callable[[Tensor, Tensor], Tensor]  # of each row, (n, B)
     predicted: Callable[[Tensor], Tensor]  # (n, B, C): the gradient is this less the targets
     curvature: Callable[[int], float]  # of one score among C, where all are 0
+    hessian: Callable[[Tensor], Tensor]  # of what is predicted (n, C), in the scores, (n, C, C)
 
 
 def _softmax(scores: Tensor, targets: Tensor) -> Tensor:
@@ -27,7 +28,15 @@ def _logistic(scores: Tensor, targets: Tensor) -> Tensor:
     return (F.softplus(scores) - scores * targets).sum(-1)
 
 
+def _softmax_hessian(p: Tensor) -> Tensor:
+    return p.diag_embed() - p.unsqueeze(1) * p.unsqueeze(2)
+
+
+def _logistic_hessian(p: Tensor) -> Tensor:
+    return (p - p.square()).diag_embed()
+
+
 LOSSES = {
-    "softmax": Loss(_softmax, lambda scores: scores.softmax(-1), lambda C: (C - 1) / C**2),
-    "logistic": Loss(_logistic, lambda scores: scores.sigmoid(), lambda C: 0.25),
+    "softmax": Loss(_softmax, lambda scores: scores.softmax(-1), lambda C: (C - 1) / C**2, _softmax_hessian),
+    "logistic": Loss(_logistic, lambda scores: scores.sigmoid(), lambda C: 0.25, _logistic_hessian),
 }

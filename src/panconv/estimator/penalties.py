@@ -9,7 +9,7 @@ from torch import Tensor
 
 from panconv.estimator.folds import Folds
 from panconv.estimator.losses import LOSSES
-from panconv.estimator.solver import Problems, minimise
+from panconv.estimator.solver import Problems, minimise, polished
 
 # Per unit of weight, where rows have a mean squared length of 1: from next to the mean class to next to no penalty.
 PENALTIES = tuple(10.0 ** (-0.4 * k) for k in range(1, 17))
@@ -100,7 +100,7 @@ def refitted(Q: Tensor, task: Task, choice: Chosen) -> Tensor:
     ridge[-1] = 0.0
     targets, squares = task.targets.double().unsqueeze(1), Q.square().T @ task.weight
     problems = Problems(Q, targets, task.weight.unsqueeze(1), ridge, LOSSES[task.loss], squares)
-    return minimise(problems, start, _EXACT, steps=1000).squeeze(1)
+    return polished(problems, minimise(problems, start, _EXACT, steps=1000)).squeeze(1)
 
 
 def _problems(Q: Tensor, task: Task, penalties: tuple[float, ...], squares: Tensor) -> Problems:

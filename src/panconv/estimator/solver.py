@@ -20,7 +20,9 @@ from panconv.estimator.losses import Loss
 
 _MEMORY = 8  # steps whose curvature is remembered
 _DECREASE = 1e-4  # of what the slope promises, which a step must bring (Armijo)
+_ROUNDING = {torch.float32: 1e-7, torch.float64: 1e-15}  # of f: by less it may rise, or the last steps were refused
 _HALVINGS = 20
+_WIDEST = 400  # rows of a Newton matrix that is formed
 _FEWEST = 0.7  # of the problems are left: then the others leave the batch
 
 
@@ -107,6 +109,22 @@ def minimise(problems: Problems, start: Tensor | None = None, tol: float = 1e-5,
     return out
 
 
+def polished(problems: Problems, W: Tensor) -> Tensor:
+    """One problem's solution (r, 1, C) to the last digit, by Newton's own steps, where its matrix is small."""
+    r, _, C = W.shape
+    if r * C > _WIDEST:
+        return W
+    Q, weights, ridge = problems.Q, problems.weights[:, 0], problems.penalty[:, 0]
+    for _ in range(3):
+        scores = problems.scores(W)
+        each = problems.loss.hessian(problems.loss.predicted(scores[:, 0])) * weights.view(-1, 1, 1)
+        H = torch.einsum("ij,icd,ik->jckd", Q, each, Q).reshape(r * C, r * C) + ridge.repeat_interleave(C).diag()
+        gradient = problems.gradient(scores, W).reshape(-1, 1)
+        # What all classes have in common changes no softmax: the least step leaves it alone.
+        W = W - torch.linalg.lstsq(H, gradient, rcond=1e-12, driver="gelsd").solution.view(W.shape)
+    return W
+
+
 def _stepped(problems: Problems, state: _State) -> tuple[_State, bool]:
     """One step of all, and whether any moved: where none does, rounding is all that is left to gain."""
     direction = -_newton(state)
@@ -117,7 +135,7 @@ def _stepped(problems: Problems, state: _State) -> tuple[_State, bool]:
         size = t.to(direction.dtype).unsqueeze(-1)
         W, scores = state.W + size * direction, state.scores + size * ahead
         value = problems.value(scores, W)
-        short = value > state.value + _DECREASE * t * slope
+        short = value > state.value * (1 + _ROUNDING[W.dtype]) + _DECREASE * t * slope
         if not short.any():
             break
         t = torch.where(short, 0.5 * t, t)

@@ -1,0 +1,160 @@
+"""What the estimators share: how a graph and its labels come in, and for which nodes an answer is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from torch import Tensor
+
+from panconv.base.checks import as_integer, checked_seed, shown
+from panconv.data.splits import without_test
+from panconv.estimator.folds import Folds, folds_of
+from panconv.estimator.labels import Labels
+from panconv.estimator.linear import LinearHead
+from panconv.estimator.nodes import Matrix, Nodes, matrix
+from panconv.estimator.terms import Paths, blocks
+
+_DTYPES = (np.float64, np.float32)
+
+
+class Given(NamedTuple):
+    """What `fit` and `predict` were given, sorted out."""
+
+    X: Any
+    y: Any
+    graph: Any
+
+    @staticmethod
+    def of(X: Any, y: Any, graph: Any) -> Given:
+        """A graph that was read, or a PyG `Data`, may stand in place of X, and brings its labels along."""
+        if graph is None and is_graph(X):
+            graph, X = X, None
+        if y is None and graph is not None:
+            y = _labels_of(graph)
+        return Given(X, y, graph)
+
+
+def is_graph(X: Any) -> bool:
+    """Whether it holds nodes and edges, and not features alone."""
+    return hasattr(X, "adjacency") or isinstance(getattr(X, "edge_index", None), Tensor)
+
+
+def _labels_of(graph: Any) -> Any:
+    """The labels that a graph holds; of a `Data` with masks, those that are not for testing."""
+    if getattr(graph, "train_mask", None) is None or getattr(graph, "val_mask", None) is None:
+        return getattr(graph, "y", None)
+    return without_test(graph).y if not graph.y.is_floating_point() else graph.y
+
+
+class LinearModel(NamedTuple):
+    """A linear head, and the paths whose terms it takes; None where there is no graph."""
+
+    head: LinearHead
+    paths: Paths | None
+
+    def decision(self, nodes: Nodes | Matrix) -> Tensor:
+        """Scores (N, C)."""
+        return self.head.decision(terms_of(nodes, self.paths))
+
+
+def terms_of(nodes: Nodes | Matrix, paths: Paths | None) -> Iterator[Matrix]:
+    """A block per length; without a graph the features alone, as paths of length 0."""
+    return iter([nodes]) if paths is None else blocks(nodes, paths)
+
+
+class GraphEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """The part of `PANClassifier` and `PANRegressor` that is the same for both."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _taken(self, given: Given) -> Nodes | Matrix:
+        """The nodes to learn from, or without a graph the features as scikit-learn checks them."""
+        if given.graph is None:
+            return validate_data(self, given.X, accept_sparse="csr", dtype=_DTYPES)
+        nodes = Nodes.of(given.graph, given.X)
+        validate_data(self, nodes.x if given.X is None else _shaped(given.X), skip_check_array=True)
+        return nodes
+
+    def _weights(self, sample_weight: Any, x: Matrix) -> np.ndarray:
+        return _check_sample_weight(sample_weight, x, dtype=np.float64, ensure_non_negative=True)
+
+    def _settle(self, nodes: Nodes | Matrix, labels: Labels, scores: Tensor) -> None:
+        """Keeps what was found of the nodes of the graph that it was fitted on."""
+        self._fitted_on = nodes if isinstance(nodes, Nodes) else None
+        self._scores: Any = scores.numpy() if self._fitted_on is not None else None
+        self._known = labels.known
+        if self._fitted_on is not None and self._fitted_on.ids is not None:
+            self.ids_ = self._fitted_on.ids
+
+    def _asked(self, X: Any, graph: Any, nodes: Any, decide: Callable[[Any], Tensor]) -> np.ndarray:
+        """The scores (n, C) of the nodes that are asked for."""
+        check_is_fitted(self, "n_features_in_")
+        given = Given.of(X, False, graph)
+        if given.graph is None and given.X is None:
+            if self._fitted_on is None:
+                raise ValueError("X is missing: without a graph there are no other rows than those that are given")
+            scores: np.ndarray = self._scores
+            return scores if nodes is None else scores[self._fitted_on.rows(nodes)]
+        if given.graph is None:
+            if self._fitted_on is not None:
+                raise ValueError(
+                    "graph is missing, and features alone tell no paths: predict() is of the nodes it was fitted on, "
+                    f"predict(X, graph=…) of others, got X, {shown(np.asarray(given.X))}"
+                )
+            return decide(validate_data(self, given.X, accept_sparse="csr", dtype=_DTYPES, reset=False)).numpy()
+        if self._fitted_on is None:
+            raise ValueError("graph is given, but the estimator was fitted without one: fit(X, y, graph=…)")
+        found = Nodes.of(given.graph, given.X)
+        validate_data(self, found.x if given.X is None else _shaped(given.X), skip_check_array=True, reset=False)
+        scores = decide(found).numpy()
+        return scores if nodes is None else scores[found.rows(nodes)]
+
+
+def _shaped(X: Any) -> Any:
+    """Features whose names and number scikit-learn can see."""
+    return X if hasattr(X, "columns") or hasattr(X, "shape") else matrix(X)
+
+
+def per_class(weight: np.ndarray, labels: Labels, class_weight: Any) -> np.ndarray:
+    """The weights of the known rows (n,), times those of their classes."""
+    own = weight[labels.known]
+    if class_weight is None:
+        return own
+    if labels.kind != "softmax":
+        raise ValueError(f"class_weight goes with one class per row, got {shown(class_weight)}: leave it None")
+    y, C = labels.y[labels.known], len(labels.classes)
+    if isinstance(class_weight, dict):
+        return own * np.array([class_weight.get(each, 1.0) for each in labels.classes.tolist()], dtype=np.float64)[y]
+    if class_weight != "balanced":
+        raise ValueError(
+            f"class_weight must be 'balanced', a dict of class and weight, or None, got {shown(class_weight)}"
+        )
+    total = np.bincount(y, own, minlength=C)
+    return own * (own.sum() / (C * total))[y]
+
+
+def folds_for(cv: Any, labels: Labels, counted: Labels, seed: int) -> Folds:
+    """The folds of the labels that count. Pairs and splitters speak of all that are known, weighing nothing or not."""
+    classifies = labels.kind != "squared"
+    if as_integer(cv) is not None:
+        return folds_of(cv, counted.y[counted.known], classifies, seed)
+    return folds_of(cv, labels.y[labels.known], classifies).of(torch.from_numpy(counted.known[labels.known]))
+
+
+def seed_of(random_state: Any) -> int:
+    """A seed from what scikit-learn calls so: an integer, a generator, or None, which is 0 here."""
+    if hasattr(random_state, "randint"):
+        return int(random_state.randint(2**31))
+    return checked_seed(0 if random_state is None else random_state)
+
+
+def as_tensor(weight: np.ndarray) -> Tensor:
+    return torch.from_numpy(np.ascontiguousarray(weight, dtype=np.float64))

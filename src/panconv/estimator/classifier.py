@@ -1,0 +1,207 @@
+"""`PANClassifier`: classes of nodes, by scikit-learn's conventions."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+import torch
+from sklearn.base import ClassifierMixin
+from sklearn.metrics import accuracy_score
+from torch import Tensor
+
+from panconv.base.checks import checked_count, shown
+from panconv.estimator.base import (
+    Given,
+    GraphEstimator,
+    LinearModel,
+    as_tensor,
+    folds_for,
+    per_class,
+    seed_of,
+    terms_of,
+)
+from panconv.estimator.calibration import log_loss, temperature
+from panconv.estimator.deep import DeepHead, fit_deep
+from panconv.estimator.labels import Labels, checked_classes, class_labels
+from panconv.estimator.linear import fit_linear
+from panconv.estimator.nodes import Matrix, Nodes
+from panconv.estimator.penalties import Task
+from panconv.estimator.terms import Paths
+
+HEADS = ("linear", "pan", "auto")
+
+
+class PANClassifier(ClassifierMixin, GraphEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """Classes of the nodes of a graph, learned from those that are known.
+
+    With a graph, `fit` takes all nodes and the labels of some; unknown ones are −1, NaN or None. No masks are asked
+    for: what has to be chosen is chosen by stratified folds, and at the end all labels are learned from. Without a
+    graph it is a convex classifier of the rows it is given, for which −1 is a class like any other, and keeps all of
+    scikit-learn's contract.
+
+    A graph makes two things impossible: that a row is given without the graph that it stands in, and so that rows are
+    split as if they knew nothing of each other. `cross_val_score` and its like take `PathFeatures` in a pipeline.
+
+    Args:
+        head: "linear", a convex model of path features; "pan", an ensemble of the deep model; "auto", whichever loses
+            less out of fold, which is the linear one where there is no graph, several labels per node, or weights.
+        L, method, paths: of the path features, as in `PathFeatures`.
+        class_weight: "balanced", weights by class, or None.
+        cv: the number of folds, a splitter, or pairs of row numbers among the labelled rows.
+        seeds: how many of the deep model are trained side by side.
+        epochs: of the deep model at most; None for the preset's.
+        budget: seconds for the deep model, or a little more; None for as many as it takes.
+        random_state: of the folds and seeds, an integer or None.
+
+    Attributes:
+        classes_: (C,). ids_: the names of the nodes, where the graph has such. head_: which head was chosen.
+        scores_: the log loss of each head out of fold, where it was trained, lower is better.
+        temperature_: what scores are divided by in `predict_proba`, so that they say how sure it is.
+    """
+
+    def __init__(
+        self,
+        head: str = "auto",
+        *,
+        L: int = 3,
+        method: int = 5,
+        paths: Any = "walks",
+        class_weight: Any = None,
+        cv: Any = 5,
+        seeds: int = 5,
+        epochs: int | None = None,
+        budget: float | None = None,
+        random_state: int | None = 0,
+    ) -> None:
+        self.head = head
+        self.L = L
+        self.method = method
+        self.paths = paths
+        self.class_weight = class_weight
+        self.cv = cv
+        self.seeds = seeds
+        self.epochs = epochs
+        self.budget = budget
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, graph: Any = None) -> PANClassifier:
+        """Learns from the nodes whose class is known.
+
+        Args:
+            X: (N, F), a row per node; or a graph that was read, or a PyG `Data`, whose labels outside of its train and
+                validation masks are not looked at.
+            y: (N,), or (N, K) of 0 and 1 where a node may have several labels.
+            sample_weight: (N,).
+            graph: an `Adjacency`, an edge_index, a sparse matrix A[receiver, sender], or a graph that was read; None
+                for rows that know nothing of each other.
+        """
+        began, given = time.perf_counter(), Given.of(X, y, graph)
+        if given.y is None:
+            raise ValueError("requires y to be passed, but the target y is None: give y, or a graph with labels")
+        nodes = self._taken(given)
+        x = nodes.x if isinstance(nodes, Nodes) else nodes
+        names = getattr(given.graph, "classes", None) if y is None else None
+        known = class_labels(given.y, isinstance(nodes, Nodes), names)
+        if len(known.known) != x.shape[0]:
+            raise ValueError(f"y must have a row per node, {x.shape[0]}, got {len(known.known)}: inconsistent numbers")
+        weight = self._weights(sample_weight, x)
+        labels = checked_classes(known.without(weight))
+        self.classes_, own = labels.classes, as_tensor(per_class(weight, labels, self.class_weight))
+        seed = seed_of(self.random_state)
+        task = Task(labels.targets, own, folds_for(self.cv, known, labels, seed), labels.kind)
+        weighted = sample_weight is not None or self.class_weight is not None
+        model, scores = self._chosen(nodes, labels, task, weighted, seed)
+        self._model, self._kind = model, labels.kind
+        self.temperature_ = temperature(scores, task.targets, task.weight, labels.kind)
+        self._settle(nodes, labels, model.decision(nodes))
+        self.seconds_ = time.perf_counter() - began
+        return self
+
+    # ------------------------------------------------------------------ heads
+
+    def _chosen(
+        self, nodes: Nodes | Matrix, labels: Labels, task: Task, weighted: bool, seed: int
+    ) -> tuple[LinearModel | DeepHead, Tensor]:
+        """The head, and its scores out of fold."""
+        if self.head not in HEADS:
+            raise ValueError(f"head must be one of {', '.join(HEADS)}, got {shown(self.head)}")
+        able = isinstance(nodes, Nodes) and labels.kind == "softmax" and not weighted
+        if self.head == "pan" and not able:
+            raise ValueError("head='pan' needs a graph, one class per node and no weights: set head='linear'")
+        y = labels.y[labels.known]
+        found: dict[str, tuple[LinearModel | DeepHead, Tensor]] = {}
+        if self.head != "pan":
+            found["linear"] = self._linear(nodes, labels, task)
+        if self.head == "pan" or (self.head == "auto" and able and self._enough(y)):
+            assert isinstance(nodes, Nodes)
+            seeds = [seed % 2**31 + s for s in range(checked_count(self.seeds, "seeds", least=3))]
+            deep = fit_deep(nodes, labels.rows, y, seeds, self.epochs, self.budget)
+            found["pan"] = deep, deep.scores
+        self.scores_ = {name: _told(scores, task) for name, (_, scores) in found.items()}
+        self.head_ = min(found, key=lambda name: self.scores_[name])
+        return found[self.head_]
+
+    def _enough(self, y: np.ndarray) -> bool:
+        """Whether there are labels for the parts that the seeds leave out."""
+        counts = np.bincount(y)
+        return int(counts[counts > 1].sum()) >= max(self.seeds, 3)
+
+    def _linear(self, nodes: Nodes | Matrix, labels: Labels, task: Task) -> tuple[LinearModel, Tensor]:
+        paths = Paths(self.L, self.method, self.paths) if isinstance(nodes, Nodes) else None
+        head = fit_linear((block[labels.rows] for block in terms_of(nodes, paths)), task)
+        return LinearModel(head, paths), head.chosen.scores
+
+    # ------------------------------------------------------------------ answers
+
+    def decision_function(self, X: Any = None, *, graph: Any = None, nodes: Any = None) -> np.ndarray:
+        """Scores (n, C), uncalibrated; of two classes (n,), that of the second less that of the first."""
+        scores = self._decided(X, graph, nodes)
+        return scores[:, 1] - scores[:, 0] if self._kind == "softmax" and scores.shape[1] == 2 else scores
+
+    def predict_proba(self, X: Any = None, *, graph: Any = None, nodes: Any = None) -> np.ndarray:
+        """Calibrated probabilities (n, C); of several labels, of each by itself. Arguments as in `predict`."""
+        scores = torch.from_numpy(self._decided(X, graph, nodes)) / self.temperature_
+        return (scores.softmax(1) if self._kind == "softmax" else scores.sigmoid()).numpy()
+
+    def predict(self, X: Any = None, *, graph: Any = None, nodes: Any = None) -> np.ndarray:
+        """Classes (n,), or of several labels (n, K) of 0 and 1.
+
+        Args:
+            X, graph: as in `fit`, of another graph, or the same one changed; None for the nodes that it was fitted on.
+            nodes: ids or row numbers of those that are asked for; None for all, in the order of `ids_`.
+        """
+        scores = self._decided(X, graph, nodes)
+        return self.classes_[scores.argmax(1)] if self._kind == "softmax" else (scores > 0).astype(np.int64)
+
+    def score(
+        self, X: Any = None, y: Any = None, sample_weight: Any = None, *, graph: Any = None, nodes: Any = None
+    ) -> float:
+        """Accuracy on what is known of y; without y, of what the graph says. Arguments as in `predict`."""
+        given = Given.of(X, y, graph)
+        if given.y is None:
+            raise ValueError("y is missing: give the labels to compare with")
+        predicted = self.predict(X, graph=graph, nodes=nodes)
+        names = getattr(given.graph, "classes", None) if y is None else None
+        truth = class_labels(given.y, self._fitted_on is not None, names)
+        real = truth.classes[truth.y] if truth.kind == "softmax" else truth.y
+        weight = None if sample_weight is None else np.asarray(sample_weight)[truth.known]
+        return float(accuracy_score(real[truth.known], predicted[truth.known], sample_weight=weight))
+
+    def _decided(self, X: Any, graph: Any, nodes: Any) -> np.ndarray:
+        return self._asked(X, graph, nodes, lambda found: self._model.decision(found))
+
+
+def _told(scores: Tensor, task: Task) -> float:
+    """The log loss out of fold, each head at its own best temperature; NaN where nothing was held out."""
+    known = scores.isfinite().all(1)
+    if not bool(known.any()):
+        return float("nan")
+    T = temperature(scores, task.targets, task.weight, task.loss)
+    return float(log_loss(scores[known] / T, task.targets[known], task.weight[known], task.loss))

@@ -1,0 +1,83 @@
+"""`PANRegressor`: numbers of nodes, by scikit-learn's conventions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.metrics import r2_score
+from sklearn.utils.validation import check_X_y
+
+from panconv.estimator.base import Given, GraphEstimator, LinearModel, as_tensor, folds_for, seed_of, terms_of
+from panconv.estimator.labels import numbers
+from panconv.estimator.linear import fit_linear
+from panconv.estimator.nodes import Nodes
+from panconv.estimator.penalties import Task
+from panconv.estimator.terms import Paths
+
+
+class PANRegressor(RegressorMixin, GraphEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """Numbers of the nodes of a graph, learned from those that are known, by ridge regression on path features.
+
+    With a graph, what is not known is NaN or None, and `fit` takes all nodes; without one it is a ridge regression of
+    the rows it is given. What a graph makes impossible is said of `PANClassifier`.
+
+    Args:
+        L, method, paths: of the path features, as in `PathFeatures`.
+        cv, random_state: as in `PANClassifier`.
+    """
+
+    def __init__(
+        self, *, L: int = 3, method: int = 5, paths: Any = "walks", cv: Any = 5, random_state: int | None = 0
+    ) -> None:
+        self.L = L
+        self.method = method
+        self.paths = paths
+        self.cv = cv
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, graph: Any = None) -> PANRegressor:
+        """Learns from the nodes whose numbers are known. Arguments as in `PANClassifier`; y is (N,) or (N, K)."""
+        given = Given.of(X, y, graph)
+        if given.y is None:
+            raise ValueError("requires y to be passed, but the target y is None: give y, or a graph with numbers")
+        if given.graph is None:
+            check_X_y(given.X, given.y, accept_sparse="csr", multi_output=True, y_numeric=True, estimator=self)
+        nodes = self._taken(given)
+        x = nodes.x if isinstance(nodes, Nodes) else nodes
+        known = numbers(given.y, isinstance(nodes, Nodes))
+        if len(known.known) != x.shape[0]:
+            raise ValueError(f"y must have a row per node, {x.shape[0]}, got {len(known.known)}")
+        weight = self._weights(sample_weight, x)
+        labels = known.without(weight)
+        rows = labels.rows
+        folds = folds_for(self.cv, known, labels, seed_of(self.random_state))
+        paths = Paths(self.L, self.method, self.paths) if isinstance(nodes, Nodes) else None
+        task = Task(labels.targets, as_tensor(weight[rows]), folds, "squared")
+        self._flat = len(np.shape(np.asarray(given.y))) == 1
+        self._model = LinearModel(fit_linear((block[rows] for block in terms_of(nodes, paths)), task), paths)
+        self._settle(nodes, labels, self._model.decision(nodes))
+        return self
+
+    def predict(self, X: Any = None, *, graph: Any = None, nodes: Any = None) -> np.ndarray:
+        """Numbers (n,) or (n, K), as y was. Arguments as in `PANClassifier`."""
+        found = self._asked(X, graph, nodes, lambda given: self._model.decision(given))
+        return found[:, 0] if self._flat else found
+
+    def score(
+        self, X: Any = None, y: Any = None, sample_weight: Any = None, *, graph: Any = None, nodes: Any = None
+    ) -> float:
+        """R² on what is known of y."""
+        given = Given.of(X, y, graph)
+        if given.y is None:
+            raise ValueError("y is missing: give the numbers to compare with")
+        truth = numbers(given.y, self._fitted_on is not None)
+        predicted = self.predict(X, graph=graph, nodes=nodes).reshape(len(truth.known), -1)
+        weight = None if sample_weight is None else np.asarray(sample_weight)[truth.known]
+        return float(r2_score(truth.y[truth.known], predicted[truth.known], sample_weight=weight))

@@ -1,0 +1,260 @@
+import pickle
+import warnings
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+from planted_classes import planted
+from sklearn.base import clone
+from sklearn.metrics import accuracy_score
+from sklearn.model_selection import GridSearchCV, TimeSeriesSplit
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import check_estimator
+from torch_geometric.data import Data
+
+from panconv import Adjacency, PANClassifier, PathFeatures
+from panconv.estimator import classifier, deep
+from panconv.estimator.labels import class_labels
+
+
+def test_scikit_learns_contract_without_a_graph():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = check_estimator(PANClassifier(cv=3), on_skip=None)
+    assert {each["status"] for each in found} <= {"passed", "skipped"}
+
+
+def test_the_graph_in_every_form_gives_the_same():
+    A, X, y, truth = planted()
+    edge_index = torch.from_numpy(np.stack(A.nonzero()))
+    graph = SimpleNamespace(adjacency=Adjacency.of(A), y=y, ids=None, features=lambda: X)
+    data = Data(x=torch.from_numpy(X), edge_index=edge_index, y=torch.from_numpy(y))
+    one = PANClassifier("linear", L=2).fit(X, y, graph=A)
+    assert accuracy_score(truth[y < 0], one.predict()[y < 0]) > 0.8
+    others = [PANClassifier("linear", L=2).fit(X, y, graph=each) for each in (edge_index, Adjacency.of(A), graph)]
+    others += [PANClassifier("linear", L=2).fit(each) for each in (graph, data)]
+    for other in others:
+        assert np.allclose(other.predict_proba(), one.predict_proba(), atol=1e-4)
+    assert np.allclose(one.predict_proba(X, graph=A), one.predict_proba())
+    assert np.array_equal(one.predict(nodes=[5, 3]), one.predict()[[5, 3]])
+    assert one.score(y=truth) == accuracy_score(truth, one.predict())
+    assert others[-1].score(data) == accuracy_score(y[y >= 0], one.predict()[y >= 0])
+
+
+def test_masks_hide_what_is_for_testing():
+    A, X, y, truth = planted()
+    data = Data(x=torch.from_numpy(X), edge_index=torch.from_numpy(np.stack(A.nonzero())), y=torch.from_numpy(truth))
+    data.train_mask, data.val_mask = torch.from_numpy(y >= 0), torch.zeros(240, dtype=torch.bool)
+    assert np.allclose(
+        PANClassifier("linear").fit(data).predict_proba(), PANClassifier("linear").fit(X, y, graph=A).predict_proba()
+    )
+
+
+@pytest.mark.parametrize("kind", ["float", "text", "object"])
+def test_what_is_not_known_may_be_said_in_several_ways(kind):
+    A, X, y, _ = planted()
+    names = np.array(["a", "b", "c"])
+    given = {
+        "float": np.where(y < 0, np.nan, y),
+        "text": np.array([None if each < 0 else names[each] for each in y], dtype=object),
+        "object": np.array([float("nan") if each < 0 else int(each) for each in y], dtype=object),
+    }[kind]
+    one, other = PANClassifier("linear").fit(X, y, graph=A), PANClassifier("linear").fit(X, given, graph=A)
+    assert np.array_equal(one.decision_function(), other.decision_function())
+    assert np.array_equal(other.predict(), names[one.predict()] if kind == "text" else one.predict())
+
+
+def test_ids_and_names_of_a_graph_that_was_read():
+    A, X, y, truth = planted()
+    ids = np.array([f"node-{i}" for i in range(240)], dtype=object)
+    graph = SimpleNamespace(
+        adjacency=Adjacency.of(A), y=y, ids=ids, features=lambda: X, classes=("red", "green", "blue")
+    )
+    one = PANClassifier("linear").fit(graph)
+    assert list(one.classes_) == ["red", "green", "blue"]
+    assert np.array_equal(one.ids_, ids)
+    assert one.predict(nodes=["node-7"])[0] == one.predict()[7]
+    assert one.score(graph) == pytest.approx((one.predict() == np.array(graph.classes)[truth])[y >= 0].mean())
+    with pytest.raises(ValueError, match="there is no such id"):
+        one.predict(nodes=["node-240"])
+
+
+def test_minus_one_is_a_class_where_there_is_no_graph():
+    _, X, y, _ = planted()
+    assert list(PANClassifier().fit(X, y).classes_) == [-1, 0, 1, 2]
+
+
+def test_several_labels_per_node():
+    A, X, y, truth = planted()
+    labels = np.where(y[:, None] < 0, -1, np.stack([truth == 0, truth != 1], 1))
+    one = PANClassifier().fit(X, labels, graph=A)
+    assert one.predict().shape == one.predict_proba().shape == (240, 2)
+    assert (one.predict()[:, 0] == (truth == 0)).mean() > 0.8
+    assert one.head_ == "linear"
+
+
+def test_weights_by_class_and_by_node():
+    A, X, y, _ = planted(C=2)
+    rare = np.where((y == 1) & (np.arange(240) % 3 > 0), -1, y)
+    even = PANClassifier("linear").fit(X, rare, graph=A).predict()
+    balanced = PANClassifier("linear", class_weight="balanced").fit(X, rare, graph=A)
+    assert (balanced.predict() == 1).sum() >= (even == 1).sum()
+    counts = np.bincount(rare[rare >= 0])
+    weight = np.where(rare >= 0, counts.sum() / (2 * counts[rare]), 1.0)
+    by_node = PANClassifier("linear").fit(X, rare, weight, graph=A)
+    assert np.allclose(by_node.decision_function(), balanced.decision_function())
+    dropped = PANClassifier("linear").fit(X, y, (np.arange(240) % 2).astype(float), graph=A)
+    hidden = PANClassifier("linear").fit(X, np.where(np.arange(240) % 2, y, -1), graph=A)
+    assert np.allclose(dropped.decision_function(), hidden.decision_function())
+
+
+def test_without_a_graph_it_goes_where_estimators_go():
+    pandas = pytest.importorskip("pandas")
+    _, X, _, truth = planted(signal=2.0)
+    frame = pandas.DataFrame(X, columns=list("abcdefgh"))
+    search = GridSearchCV(make_pipeline(StandardScaler(), PANClassifier()), {"panclassifier__cv": [2, 3]}, cv=2)
+    assert search.fit(frame, truth).best_score_ > 0.7
+    assert list(PANClassifier().fit(frame, truth).feature_names_in_) == list("abcdefgh")
+    A, _, y, _ = planted()
+    assert list(PANClassifier("linear").fit(frame, y, graph=A).feature_names_in_) == list("abcdefgh")
+    assert PANClassifier("linear").fit(frame, y, graph=A).n_features_in_ == 8
+    piped = make_pipeline(PathFeatures(A, X), PANClassifier()).fit(np.flatnonzero(y >= 0), y[y >= 0])
+    assert piped.predict([1, 2]).shape == (2,)
+    assert clone(PANClassifier("pan", L=5)).get_params() == PANClassifier("pan", L=5).get_params()
+
+
+def test_splits_in_time_and_pickles():
+    A, X, y, _ = planted()
+    one = PANClassifier("linear", cv=TimeSeriesSplit(4)).fit(X, y, graph=A)
+    assert np.array_equal(pickle.loads(pickle.dumps(one)).predict_proba(X, graph=A), one.predict_proba())
+    pairs = list(TimeSeriesSplit(4).split(np.flatnonzero(y >= 0)))
+    assert np.array_equal(PANClassifier("linear", cv=pairs).fit(X, y, graph=A).predict_proba(), one.predict_proba())
+
+
+def test_the_labels_that_are_hidden_change_nothing():
+    A, X, y, truth = planted()
+    pandas_like = np.where(y < 0, np.nan, truth)
+    again = PANClassifier("linear").fit(X, pandas_like, graph=A)
+    assert np.array_equal(again.predict_proba(), PANClassifier("linear").fit(X, y, graph=A).predict_proba())
+
+
+def test_the_deep_head():
+    A, X, y, truth = planted()
+    one = PANClassifier("pan", seeds=3, epochs=60).fit(X, y, graph=A)
+    assert one.head_ == "pan"
+    assert accuracy_score(truth[y < 0], one.predict()[y < 0]) > 0.7
+    assert np.allclose(one.predict_proba(X, graph=A), one.predict_proba(), atol=1e-5)
+    assert one.scores_["pan"] < np.log(3)
+    counts = sp.csr_matrix(np.abs(X).round())
+    sparse = PANClassifier("pan", seeds=3, epochs=5).fit(counts, y, graph=A)
+    dense = PANClassifier("pan", seeds=3, epochs=5).fit(counts.toarray(), y, graph=A)
+    assert np.allclose(sparse.predict_proba(), dense.predict_proba(), atol=1e-3)
+
+
+def test_seeds_are_told_out_of_fold(monkeypatch):
+    A, X, y, _ = planted()
+    seen = []
+    real = deep.Recipe.fit
+
+    def watched(self, data, *given, **named):
+        seen.append((data.train_mask.clone(), data.val_mask.clone()))
+        return real(self, data, *given, **named)
+
+    monkeypatch.setattr(deep.Recipe, "fit", watched)
+    PANClassifier("pan", seeds=4, epochs=3).fit(X, y, graph=A)
+    (train, stop), (all_but_one, one) = seen
+    known = torch.from_numpy(y >= 0)
+    told = known[:, None] & ~train & ~stop
+    assert not (train & stop).any()
+    assert torch.equal(told.any(1), known)
+    assert stop.sum() == known.sum() <= told.sum() <= known.sum() + 8  # a label or two are left out to make parts level
+    assert len(set(train.sum(0).tolist())) == 1
+    assert torch.equal(all_but_one | one, known[:, None].expand(-1, 4))
+    assert one.sum(0).tolist() == [1] * 4
+    assert not (all_but_one & one).any()
+
+
+def test_auto_takes_what_loses_less_out_of_fold(monkeypatch):
+    A, X, y, _ = planted()
+    one = PANClassifier(seeds=3, epochs=40, budget=60).fit(X, y, graph=A)
+    assert set(one.scores_) == {"linear", "pan"}
+    assert one.scores_[one.head_] == min(one.scores_.values())
+    monkeypatch.setattr(classifier, "_told", lambda scores, task: 0.0 if seen.append(1) or len(seen) == 2 else 1.0)
+    seen = []
+    assert PANClassifier(seeds=3, epochs=3).fit(X, y, graph=A).head_ == "pan"
+
+
+def test_a_budget_ends_the_training():
+    A, X, y, _ = planted()
+    one = PANClassifier("pan", seeds=3, budget=0.5).fit(X, y, graph=A)
+    assert one.seconds_ < 20
+    assert one._model.epochs < 1500
+
+
+def test_few_labels():
+    A, X, _, truth = planted()
+    lone = np.full(240, -1)
+    lone[[0, 1, 2]] = truth[[0, 1, 2]]
+    lone[3] = np.flatnonzero(np.bincount(truth[:3], minlength=3) == 0)[0] if len(set(truth[:3])) < 3 else truth[3]
+    one = PANClassifier("linear").fit(X, lone, graph=A)
+    assert np.isfinite(one.predict_proba()).all()
+    many = np.where(truth == 2, -1, truth)
+    many[np.flatnonzero(truth == 2)[0]] = 2  # a class of one member
+    rare = PANClassifier("linear").fit(X, many, graph=A)
+    assert list(rare.classes_) == [0, 1, 2]
+    assert np.allclose(rare.predict_proba().sum(1), 1)
+
+
+A, X, y, _ = planted()
+
+
+@pytest.mark.parametrize(
+    ("given", "settings", "error", "words"),
+    [
+        ({"y": np.full(240, -1)}, {}, ValueError, "y has no labels"),
+        ({"y": np.where(y == 1, 1, -1)}, {}, ValueError, "y must have labels of at least 2 classes, got 1 class: "),
+        ({"y": y[:100]}, {}, ValueError, "y must have a row per node, 240, got 100"),
+        ({"y": y[:, None, None]}, {}, ValueError, r"y must be \(N,\) or \(N, K\)"),
+        ({"y": y[:, None] * np.ones((1, 2), int)}, {}, ValueError, r"y must be \(N,\), or \(N, K\) of 0 and 1"),
+        ({"y": y + 0.5}, {}, ValueError, "Unknown label type"),
+        ({"y": None}, {}, ValueError, "requires y to be passed"),
+        ({"X": np.where(X > 2, np.nan, X)}, {}, ValueError, "X holds NaN or infinite numbers"),
+        ({"X": X[:100]}, {}, ValueError, "240"),
+        ({"graph": "cora"}, {}, TypeError, "the graph must be an Adjacency"),
+        ({}, {"head": "deep"}, ValueError, "head must be one of linear, pan, auto, got 'deep'"),
+        ({}, {"class_weight": "even"}, ValueError, "class_weight must be 'balanced'"),
+        ({}, {"cv": 1}, ValueError, "cv must be an integer of at least 2"),
+        ({}, {"head": "pan", "seeds": 2}, ValueError, "seeds must be an integer of at least 3"),
+        ({}, {"head": "pan", "class_weight": "balanced"}, ValueError, "head='pan' needs a graph, one class per node"),
+        ({"graph": None}, {"head": "pan"}, ValueError, "head='pan' needs a graph"),
+        ({"sample_weight": np.zeros(240)}, {}, ValueError, "Sample weights must contain at least one"),
+        ({"y": np.where(np.arange(240) < 2, np.arange(240), -1)}, {"head": "pan"}, ValueError, "needs 3 seeds, and of"),
+    ],
+)
+def test_bad_input_is_refused_in_a_line(given, settings, error, words):
+    named = {"X": X, "y": y, "graph": A, **given}
+    with pytest.raises(error, match=words) as caught:
+        PANClassifier(**{"head": "linear", **settings}).fit(**named)
+    assert "\n" not in str(caught.value)
+
+
+def test_answers_that_cannot_be_given():
+    one = PANClassifier("linear").fit(X, y, graph=A)
+    with pytest.raises(ValueError, match="graph is missing, and features alone tell no paths"):
+        one.predict(X)
+    with pytest.raises(ValueError, match="the estimator was fitted without one"):
+        PANClassifier().fit(X, y).predict(X, graph=A)
+    with pytest.raises(ValueError, match="X is missing: without a graph"):
+        PANClassifier().fit(X, y).predict()
+    with pytest.raises(ValueError, match="y is missing: give the labels"):
+        one.score()
+
+
+def test_classes_that_only_weightless_rows_have_are_gone():
+    labels = class_labels(np.array([0, 1, 2, -1]), True).without(np.array([1.0, 0.0, 1.0, 1.0]))
+    assert labels.classes.tolist() == [0, 2]
+    assert labels.y.tolist() == [0, -1, 1, -1]
+    assert labels.targets.tolist() == [[1, 0], [0, 1]]
