@@ -58,7 +58,8 @@ COVERED = {
         f"estimator/{name}": "estimator/test_linear"
         for name in ("axes", "losses", "penalties", "ridge", "scaled", "solver")
     },
-    **{f"estimator/{name}": "estimator/test_classifier" for name in ("base", "calibration", "deep", "labels")},
+    **{f"estimator/{name}": "estimator/test_classifier" for name in ("base", "deep", "labels")},
+    **{f"estimator/{name}": "estimator/test_sure" for name in ("answers", "calibration")},
     "estimator/nodes": "estimator/test_path_features",
     "estimator/terms": "estimator/test_path_features",
     "graph/bases": "graph/test_adjacency",

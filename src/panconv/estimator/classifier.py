@@ -12,6 +12,8 @@ from sklearn.metrics import accuracy_score
 from torch import Tensor
 
 from panconv.base.checks import checked_count, shown
+from panconv.estimator import sure
+from panconv.estimator.answers import Answers
 from panconv.estimator.base import (
     Given,
     GraphEstimator,
@@ -28,12 +30,13 @@ from panconv.estimator.labels import Labels, checked_classes, class_labels
 from panconv.estimator.linear import fit_linear
 from panconv.estimator.nodes import Matrix, Nodes
 from panconv.estimator.penalties import Task
+from panconv.estimator.report import report
 from panconv.estimator.terms import Paths
 
 HEADS = ("linear", "pan", "auto")
 
 
-class PANClassifier(ClassifierMixin, GraphEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class PANClassifier(ClassifierMixin, Answers, GraphEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Classes of the nodes of a graph, learned from those that are known.
 
     With a graph, `fit` takes all nodes and the labels of some; unknown ones are −1, NaN or None. No masks are asked
@@ -58,6 +61,7 @@ class PANClassifier(ClassifierMixin, GraphEstimator):  # type: ignore[misc]  # s
     Attributes:
         classes_: (C,). ids_: the names of the nodes, where the graph has such. head_: which head was chosen.
         scores_: the log loss of each head out of fold, where it was trained, lower is better.
+        report_: what it is worth beside the majority class, the features alone and the graph alone; see `summary`.
         temperature_: what scores are divided by in `predict_proba`, so that they say how sure it is.
     """
 
@@ -121,6 +125,10 @@ class PANClassifier(ClassifierMixin, GraphEstimator):  # type: ignore[misc]  # s
         self._model, self._kind = model, labels.kind
         self.temperature_ = temperature(scores, task.targets, task.weight, labels.kind)
         self._settle(nodes, labels, model.decision(nodes))
+        single = labels.kind == "softmax"
+        self._doubts = sure.doubts((scores / self.temperature_).softmax(1), task.targets) if single else None
+        told = isinstance(nodes, Nodes) and single
+        self.report_ = report(self.head_, nodes, torch.from_numpy(labels.rows), task, scores) if told else None
         self.seconds_ = time.perf_counter() - began
         return self
 

@@ -16,6 +16,7 @@ PENALTIES = tuple(10.0 ** (-0.4 * k) for k in range(1, 17))
 SMALL = 2**20  # values of Q up to which float64, and four penalties at a time, cost nothing that is felt
 _ENOUGH = {True: 1e-6, False: 1e-5}  # of the loss, in a fold, small or not; what is kept is solved to `_EXACT`
 _EXACT = 1e-9
+_GAIN = 1e-3  # what some weaker penalties must bring, or still weaker ones are not looked at
 FALLBACK = 1e-2  # where there is nothing to choose by
 
 
@@ -82,12 +83,12 @@ def chosen(Q: Tensor, task: Task, penalties: tuple[float, ...] = PENALTIES) -> C
         lost = problems.loss.value(scores, problems.targets).unflatten(1, (len(some), K))
         losses = task.held_out(lost).tolist()
         tried |= dict(zip(some, losses, strict=True))
-        place = min(range(len(some)), key=losses.__getitem__)
+        place, before = min(range(len(some)), key=losses.__getitem__), best.loss
         if losses[place] < best.loss:
             own = task.folds.out_of_fold(scores.unflatten(1, (len(some), K))[:, place].double())
             mean = W.unflatten(1, (len(some), K))[:, place].mean(1)
             best = Chosen(some[place], losses[place], tried, own, task.each(lost[:, place]), mean)
-        if place < len(some) - 1:  # weaker ones are no better
+        if place < len(some) - 1 or losses[place] > before - _GAIN:  # weaker ones are no better
             break
         start = W[:, -K:]
     return best._replace(tried=tried)
@@ -100,7 +101,10 @@ def refitted(Q: Tensor, task: Task, choice: Chosen) -> Tensor:
     ridge[-1] = 0.0
     targets, squares = task.targets.double().unsqueeze(1), Q.square().T @ task.weight
     problems = Problems(Q, targets, task.weight.unsqueeze(1), ridge, LOSSES[task.loss], squares)
-    return polished(problems, minimise(problems, start, _EXACT, steps=1000)).squeeze(1)
+    W = minimise(problems, start, _EXACT, steps=1000)
+    if task.loss == "softmax":  # which does not see what all classes have in common
+        W = W - W.mean(2, keepdim=True)
+    return polished(problems, W).squeeze(1)
 
 
 def _problems(Q: Tensor, task: Task, penalties: tuple[float, ...], squares: Tensor) -> Problems:

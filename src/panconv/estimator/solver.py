@@ -22,6 +22,8 @@ _MEMORY = 8  # steps whose curvature is remembered
 _DECREASE = 1e-4  # of what the slope promises, which a step must bring (Armijo)
 _ROUNDING = {torch.float32: 1e-7, torch.float64: 1e-15}  # of f: by less it may rise, or the last steps were refused
 _HALVINGS = 20
+_REFRESHED = 10  # steps after which the diagonal is taken anew: what is told well apart curves less and less
+_LEAST = 0.01  # of f(0): what is below it is as good as nothing, and is not solved any better than that
 _WIDEST = 400  # rows of a Newton matrix that is formed
 _FEWEST = 0.7  # of the problems are left: then the others leave the batch
 
@@ -60,6 +62,12 @@ class Problems(NamedTuple):
         curved = self.loss.curvature(self.targets.size(-1)) * self.squares.unsqueeze(1) * (total / self.squares[-1])
         return (curved + self.penalty).clamp_min(1e-30).unsqueeze(-1)
 
+    def diagonal_at(self, scores: Tensor) -> Tensor:
+        """The diagonal of the second derivative where the scores are these, (r, B, C)."""
+        p = self.loss.predicted(scores)
+        curved = self.Q.square().T @ (self.weights.unsqueeze(-1) * p * (1 - p)).flatten(1)
+        return (curved.unflatten(1, scores.shape[1:]) + self.penalty.unsqueeze(-1)).clamp_min(1e-30)
+
 
 class _State(NamedTuple):
     """Where the problems that still run stand."""
@@ -84,7 +92,7 @@ def minimise(problems: Problems, start: Tensor | None = None, tol: float = 1e-5,
     Args:
         problems: what to minimise.
         start: (r, B, C), such as the solution of a stronger penalty; None for 0.
-        tol: a problem is solved when another step promises to lower f by less than tol times f.
+        tol: a problem is solved when another step promises to lower f by less than tol times f, or a hundredth of f(0).
         steps: at most.
     """
     B, C = problems.weights.size(1), problems.targets.size(-1)
@@ -93,10 +101,12 @@ def minimise(problems: Problems, start: Tensor | None = None, tol: float = 1e-5,
     everyone = torch.arange(B, device=W.device)
     gradient = problems.gradient(scores, W)
     state = _State(everyone, W, scores, problems.value(scores, W), gradient, problems.diagonal())
-    out, live = W.clone(), problems
-    for _ in range(steps):
+    out, live, least = W.clone(), problems, _LEAST * problems.value(0 * scores, 0 * W)
+    for step in range(steps):
+        if step and step % _REFRESHED == 0:
+            state = state._replace(diagonal=live.diagonal_at(state.scores))
         gap = 0.5 * (state.gradient.square() / state.diagonal).sum((0, 2), dtype=torch.float64)
-        running = gap > tol * state.value
+        running = gap > tol * torch.maximum(state.value, least[state.which])
         if not running.any():
             break
         if running.sum() <= _FEWEST * len(running):

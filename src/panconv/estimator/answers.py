@@ -1,0 +1,57 @@
+"""What a classifier says beside its classes: how sure it is, and whether the graph helped."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from sklearn.utils.validation import check_is_fitted
+
+from panconv.estimator import sure
+from panconv.estimator.deep import DeepHead
+from panconv.estimator.report import Report
+
+
+class Answers:
+    """The part of `PANClassifier` that is about its answers."""
+
+    report_: Report | None
+    _doubts: Any
+    _fitted_on: Any
+
+    def predict_set(self, X: Any = None, *, alpha: float = 0.1, graph: Any = None, nodes: Any = None) -> np.ndarray:
+        """Which classes (n, C), in the order of `classes_`, a node may be of: the right one is among them for about
+        1 − alpha of the nodes or more, if these are like those whose labels are known. No set is empty. Other arguments
+        as in `predict`."""
+        p = self.predict_proba(X, graph=graph, nodes=nodes)  # type: ignore[attr-defined]
+        if self._doubts is None:
+            raise ValueError("predict_set goes with one class per node: take predict_proba of several labels")
+        return sure.sets(torch.from_numpy(p), sure.allowed(self._doubts, alpha)).numpy()
+
+    def hops_to_label(self, nodes: Any = None) -> np.ndarray:
+        """How many edges away the nearest known label is, (n,); 0 for a node that has one, infinite where none is."""
+        graph = self._graph("hops_to_label")
+        found = sure.hops(graph.adj, np.flatnonzero(self._known))  # type: ignore[attr-defined]
+        return found if nodes is None else found[graph.rows(nodes)]
+
+    def disagreement(self, nodes: Any = None) -> np.ndarray:
+        """The share of the deep head's seeds that say another class than the ensemble, (n,)."""
+        graph, model = self._graph("disagreement"), self._model  # type: ignore[attr-defined]
+        if not isinstance(model, DeepHead):
+            raise ValueError("disagreement is that of seeds, but head 'linear' has none: set head='pan'")
+        found = sure.disagreement(model.by_seed(graph)).numpy()
+        return found if nodes is None else found[graph.rows(nodes)]
+
+    def summary(self) -> str:
+        """What the head is worth beside less, and whether the graph helps, in a few lines."""
+        self._graph("summary")
+        if self.report_ is None:
+            return "Nothing was held out, so nothing can be said: there are too few labels, or several per node."
+        return str(self.report_)
+
+    def _graph(self, what: str) -> Any:
+        check_is_fitted(self, "n_features_in_")
+        if self._fitted_on is None:
+            raise ValueError(f"{what} is of a graph, but the estimator was fitted without one: fit(X, y, graph=…)")
+        return self._fitted_on

@@ -1,0 +1,75 @@
+import numpy as np
+import pytest
+import torch
+from planted_classes import planted
+from sklearn.metrics import accuracy_score
+
+from panconv import Adjacency, PANClassifier
+from panconv.estimator.folds import folds_of
+from panconv.estimator.penalties import Task
+from panconv.estimator.report import Gain, majority, propagated
+
+
+def task_of(y, K=3):
+    weight = torch.ones(len(y), dtype=torch.float64)
+    return Task(torch.eye(int(y.max()) + 1, dtype=torch.float64)[y], weight, folds_of(K, y, True), "softmax")
+
+
+def test_label_propagation_against_a_loop_that_hides_a_fold():
+    A, _, y, _ = planted(N=60)
+    rows = np.flatnonzero(y >= 0)
+    task = task_of(y[rows])
+    found = propagated(Adjacency.of(A), torch.from_numpy(rows), task)
+    degree = A.toarray().sum(1)
+    P = np.divide(A.toarray(), degree[:, None], where=degree[:, None] > 0, out=np.zeros(A.shape))
+    for k in range(task.folds.K):
+        Y = np.zeros((60, 3))
+        train = task.folds.train[:, k].numpy()
+        Y[rows[train], y[rows[train]]] = 1
+        total = sum(0.9**n * np.linalg.matrix_power(P, n) @ Y for n in range(21))
+        held = task.folds.test[:, k].numpy()
+        assert np.allclose(found[held].numpy(), total[rows[held]], atol=1e-6)
+
+
+def test_majority_is_that_of_the_other_folds():
+    y = np.array([0, 0, 0, 1, 1, 1, 1])
+    task = task_of(y)
+    for i, scores in enumerate(majority(task)):
+        fold = int(task.folds.test[i].int().argmax())
+        assert scores.tolist() == np.bincount(y[task.folds.train[:, fold].numpy()], minlength=2).tolist()
+
+
+def test_the_interval_is_that_of_paired_differences():
+    right, other = torch.tensor([1, 1, 0, 1, 0.0]), torch.tensor([1, 0, 0, 0, 1.0])
+    gain = Gain.of(right, other)
+    d = np.array([0, 1, 0, 1, -1.0])
+    assert gain.mean == pytest.approx(0.2)
+    assert gain.high - gain.mean == pytest.approx(1.96 * d.std(ddof=1) / 5**0.5)
+    assert gain.mean - gain.low == pytest.approx(gain.high - gain.mean)
+
+
+def test_it_says_whether_the_graph_helps():
+    A, X, y, truth = planted()
+    one = PANClassifier("linear").fit(X, y, graph=A)
+    text = one.summary()
+    assert "The graph helps: +" in text
+    assert f"{(y >= 0).sum()} labels" in text
+    told = one.report_.accuracy
+    assert list(told) == ["head 'linear'", "features alone", "graph alone", "majority class"]
+    assert told["head 'linear'"] > told["features alone"] > told["majority class"]
+    # What is said of labels that were held out comes true for those that were never given.
+    assert abs(told["head 'linear'"] - accuracy_score(truth[y < 0], one.predict()[y < 0])) < 0.15
+    noise = planted(p_in=0.02, p_out=0.02, signal=2.0)
+    unclear = PANClassifier("linear").fit(noise[1], noise[2], graph=noise[0])
+    assert "The graph helps" not in unclear.summary()
+
+
+def test_where_nothing_can_be_said():
+    A, X, y, _ = planted()
+    alone = np.full(240, -1)
+    alone[[np.flatnonzero(y == c)[0] for c in range(3)]] = range(3)
+    one = PANClassifier("linear").fit(X, alone, graph=A)
+    assert one.report_ is None
+    assert "nothing can be said" in one.summary()
+    with pytest.raises(ValueError, match="summary is of a graph, but the estimator was fitted without one"):
+        PANClassifier().fit(X, y).summary()
