@@ -17,6 +17,10 @@ SIGNATURES = {
     "fit": "model, data, *, seeds=(0,), lr=0.01, "
     "weight_decay=0.0005, epochs=200, patience=50, keep='loss', device='cpu', callback=None, "
     "metric=None, val=None, test=None, decay_others=0.0, regularizer=None, cut=None",
+    "PANClassifier": "head='auto', *, L=3, method=5, paths='walks', class_weight=None, cv=5, seeds=5, epochs=None, "
+    "budget=None, random_state=0",
+    "PANRegressor": "*, L=3, method=5, paths='walks', cv=5, random_state=0",
+    "PathFeatures": "graph, X=None, L=3, method=5, paths='walks'",
     "METTransform": "L=2, method=2, weights=None, sparsify=None, laplacian=False, paths='walks'",
     "transforms.PrepareGraph": "method=5, name='adj', dtype=None, L=None, edge_weight='edge_weight', "
     "loops=None, repeats=None",
