@@ -1,6 +1,7 @@
 """A graph knows its nodes by their ids, its edges as their owner counts them, and its labels by name."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from panconv import read
@@ -62,3 +63,12 @@ def test_targets():
         _ = graph.targets
     assert graph.counts() == {"x": 1, "y": 1}
     assert repr(graph) == "Graph(3 nodes, 2 edges, 2 labels of 2 classes in 'label')"
+
+
+def test_its_columns_are_features_and_where_there_are_none_its_edges_are():
+    nodes = pd.DataFrame({"id": ["a", "b", "c"], "age": [1.0, 2.0, 3.0], "city": ["Rome", "Oslo", "Rome"]})
+    edges = pd.DataFrame({"source": ["a", "b"], "target": ["b", "c"]})
+    found = read(edges, nodes).features()
+    assert found.shape == (3, 3)
+    assert found[1, 0] == 0  # the mean age
+    assert read(edges).features().shape[0] == 3

@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 from torch_geometric.data import Data
 
-from panconv import Adjacency, PANClassifier, PathFeatures
+from panconv import Adjacency, PANClassifier, PathFeatures, read
 from panconv.estimator import classifier, deep
 from panconv.estimator.labels import class_labels
 
@@ -86,6 +86,24 @@ def test_ids_and_names_of_a_graph_that_was_read():
     assert one.score(graph) == pytest.approx((one.predict() == np.array(graph.classes)[truth])[y >= 0].mean())
     with pytest.raises(ValueError, match="there is no such id"):
         one.predict(nodes=["node-240"])
+
+
+def test_two_tables_are_enough(tmp_path):
+    """Ids, class names and columns of any kind go in, and come out."""
+    random, N = np.random.default_rng(0), 60
+    topic = np.arange(N) % 2
+    pairs = [(i, j) for i in range(N) for j in range(i) if random.random() < (0.2 if topic[i] == topic[j] else 0.01)]
+    (tmp_path / "edges.csv").write_text("from,to\n" + "".join(f"n{i},n{j}\n" for i, j in pairs))
+    cells = (f"n{i},{random.normal():.3f},{'red' if random.random() < 0.5 else 'blue'}" for i in range(N))
+    names = ("cats", "dogs")
+    lines = (f"{cell},{names[topic[i]] if i < 20 else ''}\n" for i, cell in enumerate(cells))
+    (tmp_path / "nodes.csv").write_text("id,age,colour,topic\n" + "".join(lines))
+    graph = read(tmp_path / "edges.csv", tmp_path / "nodes.csv", label="topic")
+    clf = PANClassifier(head="linear").fit(graph)
+    assert clf.classes_.tolist() == ["cats", "dogs"]
+    right = clf.predict() == np.array(names)[topic[[int(name[1:]) for name in clf.ids_]]]
+    assert right.mean() > 0.9  # the columns say nothing: it is the edges
+    assert clf.predict(nodes=["n59"]) == clf.predict()[graph.index("n59")]
 
 
 def test_minus_one_is_a_class_where_there_is_no_graph():

@@ -81,6 +81,12 @@ class Graph:
             raise ValueError("the graph has no labels: name their column with read(…, label=…)")
         return self.labels
 
+    def features(self) -> Any:
+        """(N, F): its columns as numbers, learned from all of its nodes; where there are none, what its edges say."""
+        from panconv.data.features import Features  # which imports this module
+
+        return Features.fit(self).transform(self)
+
     @cached_property
     def adjacency(self) -> Adjacency:
         return Adjacency.from_edge_index(self.edge_index, self.edge_weight, num_nodes=self.num_nodes)
