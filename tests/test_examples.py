@@ -45,7 +45,10 @@ def test_communities():
     assert all(modularity > 0.7 and shared > 0.15 for modularity, shared in found.values())
 
 
-def test_the_readme_runs():
+def test_the_readme_runs(tmp_path, monkeypatch):
+    (tmp_path / "edges.csv").write_text("source,target\nann,bob\nbob,cyd\ncyd,dan\n")
+    (tmp_path / "nodes.csv").write_text("id,topic\nann,a\nbob,b\ncyd,a\ndan,b\n")
+    monkeypatch.chdir(tmp_path)
     text = (EXAMPLES.parent / "README.md").read_text()
     names: dict[str, object] = {}
     for block in text.split("```python\n")[1:]:

@@ -82,7 +82,10 @@ def test_saved_in_the_dtype_it_has_and_from_any_numbers(tmp_path):
         model.save(tmp_path / str(i))
         x = torch.randn(4, 5, dtype=dtype)
         assert torch.equal(PAN.load(tmp_path / str(i))(x, EDGES), model.eval()(x, EDGES))
-        assert torch.equal(model.trial(1)(x, EDGES), model(x, EDGES)[:, 1])
+        eps = (
+            16 * torch.finfo(dtype).eps
+        )  # alone and among others it is the same to rounding: MKL sums in another order
+        torch.testing.assert_close(model.trial(1)(x, EDGES), model(x, EDGES)[:, 1], rtol=eps, atol=eps)
 
 
 def test_a_lazy_model_saves_once_it_knows_its_width(tmp_path):

@@ -37,6 +37,8 @@ def edges_from(
     if len(again):
         what = f"{where(int(row[again].min()))}: {counted(len(again), 'edge')} that stood there before"
         remarks.mend(what, "counted once" if weights is None else "their weights are added")
+    if weights is None:
+        totals = np.ones(len(pairs))  # an edge that is repeated is one edge
     if not directed and len(pairs):
         pairs, totals = _both_ways(pairs, totals, remarks)
     edge_weight = None if weights is None else torch.from_numpy(totals).float()

@@ -81,11 +81,15 @@ class Graph:
             raise ValueError("the graph has no labels: name their column with read(…, label=…)")
         return self.labels
 
-    def features(self) -> Any:
-        """(N, F): its columns as numbers, learned from all of its nodes; where there are none, what its edges say."""
+    def learned_features(self) -> Any:
+        """What is known of its columns, as `Features`; where there are none, of its edges. Learned from all nodes."""
         from panconv.data.features import Features  # which imports this module
 
-        return Features.fit(self).transform(self)
+        return Features.fit(self)
+
+    def features(self) -> Any:
+        """(N, F): its columns as numbers."""
+        return self.learned_features().transform(self)
 
     @cached_property
     def adjacency(self) -> Adjacency:

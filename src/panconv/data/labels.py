@@ -8,7 +8,7 @@ import numpy as np
 
 from panconv.data.remarks import Remarks, counted, short
 
-_UNKNOWN = ("nan", "none", "null")  # as libraries write what is not known
+_UNKNOWN = ("nan", "none", "null", "na", "n/a", "#n/a")  # as libraries and programs write what is not known
 
 
 def known_labels(labels: np.ndarray, what: str, remarks: Remarks) -> np.ndarray:
@@ -23,6 +23,9 @@ def known_labels(labels: np.ndarray, what: str, remarks: Remarks) -> np.ndarray:
         unknown.add("-1")
         remarks.guess(f"{what}: -1 stands for a label that is not known")
     if unknown - {None}:
+        written = ", ".join(map(short, sorted(each for each in unknown - {None} if each != "-1")))
+        if written:
+            remarks.guess(f"{what}: {written} stands for a label that is not known")
         labels = np.array([None if each in unknown else each for each in labels], dtype=object)
     _look_at(Counter(each for each in labels if each is not None), what, remarks)
     return labels

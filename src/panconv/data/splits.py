@@ -81,6 +81,27 @@ def with_splits(data: Data, split: str, seeds: list[int]) -> Data:
     return SPLITS[split](data, seeds)
 
 
+def known_labels_of(data: Data, numbers: bool = False) -> Tensor:
+    """y of (N,) or (N, K) for a model that may see what is not for testing: −1 elsewhere, or NaN of `numbers`.
+
+    Without masks all of y is known.
+    """
+    y = data.y.reshape(-1) if data.y.dim() == 2 and data.y.size(1) == 1 else data.y
+    y = y.double() if numbers else y
+    known = None
+    for name in ("train_mask", "val_mask"):
+        mask = getattr(data, name, None)
+        if mask is None:
+            continue
+        if mask.dim() != 1:
+            raise ValueError(f"{name} has {mask.size(1)} splits: choose one, such as data.{name} = data.{name}[:, 0]")
+        known = mask if known is None else known | mask
+    if known is None:
+        return y
+    known = known.reshape(-1, *[1] * (y.dim() - 1))
+    return y.where(known, float("nan") if y.is_floating_point() else -1)
+
+
 def without_test(data: Data) -> Data:
     """The graph without the labels of nodes that no trial trains on or chooses by: they are −1."""
     shown = copy.copy(data)

@@ -17,6 +17,7 @@ from panconv.data.edge_list import edges_from
 from panconv.data.graph import Graph, as_ids
 from panconv.data.labels import known_labels, sorted_classes
 from panconv.data.remarks import Remarks
+from panconv.data.splits import known_labels_of
 
 SUFFIXES = (".npz", ".graphml")  # of files that hold such a graph
 _MOST_BYTES, _GROWTH = 2**28, 100  # that any .npz may unpack to, or so many times its own size
@@ -206,12 +207,12 @@ def _data(data: Any, remarks: Remarks) -> Graph:
 
 def _labels(data: Any, N: int, remarks: Remarks) -> np.ndarray | None:
     y = getattr(data, "y", None)
-    if y is None or y.dim() != 1 or len(y) != N:
+    if not isinstance(y, Tensor) or len(y) != N:
         return None
-    known = np.ones(N, bool) if y.is_floating_point() else (y >= 0).cpu().numpy()
-    if isinstance(train := getattr(data, "train_mask", None), Tensor) and train.dim() == 1:
-        val = getattr(data, "val_mask", None)
-        known &= (train if val is None else train | val).cpu().numpy()
+    y = known_labels_of(data).cpu()
+    if y.dim() != 1:
+        return None
+    known = np.ones(N, bool) if y.is_floating_point() else (y >= 0).numpy()
     cells = zip(y.tolist(), known.tolist(), strict=True)
     labels = np.array([str(k) if there and k == k else None for k, there in cells], object)
     labels = known_labels(labels, "y", remarks)

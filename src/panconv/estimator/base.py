@@ -11,44 +11,15 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 from torch import Tensor
 
-from panconv.base.checks import as_integer, checked_seed, shown
-from panconv.data.splits import without_test
+from panconv.base.checks import as_integer, as_number, checked_seed, shown
 from panconv.estimator.folds import Folds, folds_of
+from panconv.estimator.given import Given
 from panconv.estimator.labels import Labels
 from panconv.estimator.linear import LinearHead
 from panconv.estimator.nodes import Matrix, Nodes, matrix
 from panconv.estimator.terms import Paths, blocks
 
 _DTYPES = (np.float64, np.float32)
-
-
-class Given(NamedTuple):
-    """What `fit` and `predict` were given, sorted out."""
-
-    X: Any
-    y: Any
-    graph: Any
-
-    @staticmethod
-    def of(X: Any, y: Any, graph: Any) -> Given:
-        """A graph that was read, or a PyG `Data`, may stand in place of X, and brings its labels along."""
-        if graph is None and is_graph(X):
-            graph, X = X, None
-        if y is None and graph is not None:
-            y = _labels_of(graph)
-        return Given(X, y, graph)
-
-
-def is_graph(X: Any) -> bool:
-    """Whether it holds nodes and edges, and not features alone."""
-    return hasattr(X, "adjacency") or isinstance(getattr(X, "edge_index", None), Tensor)
-
-
-def _labels_of(graph: Any) -> Any:
-    """The labels that a graph holds; of a `Data` with masks, those that are not for testing."""
-    if getattr(graph, "train_mask", None) is None or getattr(graph, "val_mask", None) is None:
-        return getattr(graph, "y", None)
-    return without_test(graph).y if not graph.y.is_floating_point() else graph.y
 
 
 class LinearModel(NamedTuple):
@@ -91,6 +62,7 @@ class GraphEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         self._fitted_on = nodes if isinstance(nodes, Nodes) else None
         self._scores: Any = scores.numpy() if self._fitted_on is not None else None
         self._known = labels.known
+        self.__dict__.pop("ids_", None)  # of a fit before
         if self._fitted_on is not None and self._fitted_on.ids is not None:
             self.ids_ = self._fitted_on.ids
 
@@ -112,7 +84,7 @@ class GraphEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
             return decide(validate_data(self, given.X, accept_sparse="csr", dtype=_DTYPES, reset=False)).numpy()
         if self._fitted_on is None:
             raise ValueError("graph is given, but the estimator was fitted without one: fit(X, y, graph=…)")
-        found = Nodes.of(given.graph, given.X)
+        found = Nodes.of(given.graph, given.X, self._fitted_on.learned)
         validate_data(self, found.x if given.X is None else _shaped(given.X), skip_check_array=True, reset=False)
         scores = decide(found).numpy()
         return scores if nodes is None else scores[found.rows(nodes)]
@@ -132,6 +104,7 @@ def per_class(weight: np.ndarray, labels: Labels, class_weight: Any) -> np.ndarr
         raise ValueError(f"class_weight goes with one class per row, got {shown(class_weight)}: leave it None")
     y, C = labels.y[labels.known], len(labels.classes)
     if isinstance(class_weight, dict):
+        _check_class_weight(class_weight, labels.classes.tolist())
         return own * np.array([class_weight.get(each, 1.0) for each in labels.classes.tolist()], dtype=np.float64)[y]
     if class_weight != "balanced":
         raise ValueError(
@@ -139,6 +112,14 @@ def per_class(weight: np.ndarray, labels: Labels, class_weight: Any) -> np.ndarr
         )
     total = np.bincount(y, own, minlength=C)
     return own * (own.sum() / (C * total))[y]
+
+
+def _check_class_weight(given: dict[Any, Any], classes: list[Any]) -> None:
+    for name, value in given.items():
+        if name not in classes:
+            raise ValueError(f"class_weight names {shown(name)}, which is no class: they are {shown(classes)}")
+        if (number := as_number(value)) is None or not 0 <= number < float("inf"):
+            raise ValueError(f"class_weight of {shown(name)} must be at least 0 and finite, got {shown(value)}")
 
 
 def folds_for(cv: Any, labels: Labels, counted: Labels, seed: int) -> Folds:

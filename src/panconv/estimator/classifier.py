@@ -11,11 +11,10 @@ from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 from torch import Tensor
 
-from panconv.base.checks import checked_count, shown
+from panconv.base.checks import as_integer, checked_count, checked_positive, shown
 from panconv.estimator import sure
 from panconv.estimator.answers import Answers
 from panconv.estimator.base import (
-    Given,
     GraphEstimator,
     LinearModel,
     as_tensor,
@@ -26,6 +25,7 @@ from panconv.estimator.base import (
 )
 from panconv.estimator.calibration import log_loss, temperature
 from panconv.estimator.deep import DeepHead, fit_deep
+from panconv.estimator.given import Given
 from panconv.estimator.labels import Labels, checked_classes, class_labels
 from panconv.estimator.linear import fit_linear
 from panconv.estimator.nodes import Matrix, Nodes
@@ -140,9 +140,14 @@ class PANClassifier(ClassifierMixin, Answers, GraphEstimator):  # type: ignore[m
         """The head, and its scores out of fold."""
         if self.head not in HEADS:
             raise ValueError(f"head must be one of {', '.join(HEADS)}, got {shown(self.head)}")
-        able = isinstance(nodes, Nodes) and labels.kind == "softmax" and not weighted
+        dealt = as_integer(self.cv) is not None  # the deep head deals parts of its own, which keep to no splitter
+        able = isinstance(nodes, Nodes) and labels.kind == "softmax" and not weighted and dealt
         if self.head == "pan" and not able:
-            raise ValueError("head='pan' needs a graph, one class per node and no weights: set head='linear'")
+            raise ValueError(
+                "head='pan' needs a graph, one class per node, no weights and a number for cv: set head='linear'"
+            )
+        if self.budget is not None:
+            checked_positive(self.budget, "budget")
         y = labels.y[labels.known]
         found: dict[str, tuple[LinearModel | DeepHead, Tensor]] = {}
         if self.head != "pan":
@@ -197,7 +202,11 @@ class PANClassifier(ClassifierMixin, Answers, GraphEstimator):  # type: ignore[m
             raise ValueError("y is missing: give the labels to compare with")
         predicted = self.predict(X, graph=graph, nodes=nodes)
         names = getattr(given.graph, "classes", None) if y is None else None
-        truth = class_labels(given.y, self._fitted_on is not None, names)
+        truth = class_labels(given.y, self._fitted_on is not None, names, one=True)
+        if len(truth.known) != len(predicted):
+            raise ValueError(
+                f"y must have {len(predicted)} rows, one per node that is asked for, got {len(truth.known)}"
+            )
         real = truth.classes[truth.y] if truth.kind == "softmax" else truth.y
         weight = None if sample_weight is None else np.asarray(sample_weight)[truth.known]
         return float(accuracy_score(real[truth.known], predicted[truth.known], sample_weight=weight))

@@ -46,13 +46,14 @@ class Labels(NamedTuple):
         return left._replace(y=y, classes=self.classes[there])
 
 
-def class_labels(y: Any, with_graph: bool, names: Any = None) -> Labels:
+def class_labels(y: Any, with_graph: bool, names: Any = None, one: bool = False) -> Labels:
     """Classes, one per row, or (N, K) of 0 and 1 where a row may have several.
 
     Args:
-        y: with a graph −1, NaN or None where it is not known, of (N, K) in all columns; without one all is known.
+        y: with a graph −1, NaN, None or "" where it is not known, of (N, K) in all columns; without one all is known.
         with_graph: whether rows may be unknown.
         names: what class numbers stand for, where that is known.
+        one: whether a single class will do.
     """
     y = _array(y)
     if y.ndim == 2 and y.shape[1] == 1:
@@ -74,7 +75,8 @@ def class_labels(y: Any, with_graph: bool, names: Any = None) -> Labels:
         classes = np.asarray(names)[classes]
     place = np.full(len(y), -1)
     place[known] = numbers
-    return checked_classes(Labels(known, place, classes, "softmax"))
+    found_all = Labels(known, place, classes, "softmax")
+    return found_all if one else checked_classes(found_all)
 
 
 def checked_classes(labels: Labels) -> Labels:
@@ -99,7 +101,11 @@ def numbers(y: Any, with_graph: bool) -> Labels:
 
 
 def _array(y: Any) -> np.ndarray:
-    y = y.cpu().numpy() if isinstance(y, Tensor) else np.asarray(y)
+    if isinstance(y, Tensor):
+        y = y.cpu().numpy()
+    elif isinstance(y, (list, tuple)) and any(isinstance(each, str) for each in y):
+        y = np.array(y, dtype=object)  # or NaN would become a class "nan"
+    y = np.asarray(y)
     if y.ndim not in (1, 2):
         raise ValueError(f"y must be (N,) or (N, K), a row per node, got shape {y.shape}")
     return y
@@ -110,12 +116,20 @@ def _plain(y: np.ndarray) -> np.ndarray:
     return np.array(y.tolist()) if y.dtype == object else y
 
 
+def _is_unknown(value: Any, missing: int | None) -> bool:
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):  # pandas' own, which are equal to nothing
+        return True
+    return bool(value != value or value == missing or value == "")
+
+
 def _unknown(y: np.ndarray, missing: int | None) -> np.ndarray:
     """Which rows are not known, (N,)."""
     found: np.ndarray
     if y.dtype == object:
-        each = np.array([value is None or value != value or value == missing for value in y.ravel()], dtype=bool)
+        each = np.array([_is_unknown(value, missing) for value in y.ravel()], dtype=bool)
         found = each.reshape(y.shape)
+    elif y.dtype.kind == "U":
+        found = y == ""
     else:
         found = np.asarray(np.isnan(y)) if y.dtype.kind == "f" else np.zeros(y.shape, dtype=bool)
         if missing is not None and y.dtype.kind in "if":

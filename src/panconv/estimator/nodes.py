@@ -22,15 +22,25 @@ class Nodes(NamedTuple):
     x: Matrix  # (N, F)
     ids: np.ndarray | None  # (N,), what they are called; None for their row numbers
     names: list[str]  # (F,), of the features
+    learned: Any = None  # how the columns of a graph that was read became features
 
     @staticmethod
-    def of(graph: Any, X: Any = None) -> Nodes:
-        """From a graph that was read, a PyG `Data`, or anything an `Adjacency` is made from."""
+    def of(graph: Any, X: Any = None, learned: Any = None) -> Nodes:
+        """From a graph that was read, a PyG `Data`, or anything an `Adjacency` is made from.
+
+        Args:
+            graph, X: as in `PANClassifier.fit`.
+            learned: how the columns of the graph that was learned from became features, to take these in the same way.
+        """
         names = [str(name) for name in getattr(X, "columns", ())]
+        if X is None and hasattr(graph, "learned_features"):
+            learned = graph.learned_features() if learned is None else learned
+            names, X = [*learned.names], learned.transform(graph)
         x = matrix(given_features(graph) if X is None else X)
         adj = adjacency_of(graph, x.shape[0])
         ids = getattr(graph, "ids", None)
-        return Nodes(adj, x, None if ids is None else np.asarray(ids), names or [f"x{j}" for j in range(x.shape[1])])
+        names = names or [f"x{j}" for j in range(x.shape[1])]
+        return Nodes(adj, x, None if ids is None else np.asarray(ids), names, learned)
 
     def rows(self, nodes: Any) -> np.ndarray:
         """The row numbers (n,) of some nodes, which are named by their ids where the graph has such."""
@@ -62,7 +72,7 @@ class Nodes(NamedTuple):
 
 
 def given_features(graph: Any) -> Any:
-    """The features that a graph brings along. How columns of a table become numbers is said there, not here."""
+    """The features that a graph brings along."""
     found = getattr(graph, "features", None)
     found = found() if callable(found) else getattr(graph, "x", None)
     if found is None:

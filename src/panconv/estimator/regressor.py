@@ -9,7 +9,8 @@ from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_X_y
 
-from panconv.estimator.base import Given, GraphEstimator, LinearModel, as_tensor, folds_for, seed_of, terms_of
+from panconv.estimator.base import GraphEstimator, LinearModel, as_tensor, folds_for, seed_of, terms_of
+from panconv.estimator.given import Given
 from panconv.estimator.labels import numbers
 from panconv.estimator.linear import fit_linear
 from panconv.estimator.nodes import Nodes
@@ -44,7 +45,7 @@ class PANRegressor(RegressorMixin, GraphEstimator):  # type: ignore[misc]  # sci
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, graph: Any = None) -> PANRegressor:
         """Learns from the nodes whose numbers are known. Arguments as in `PANClassifier`; y is (N,) or (N, K)."""
-        given = Given.of(X, y, graph)
+        given = Given.of(X, y, graph, numbers=True)
         if given.y is None:
             raise ValueError("requires y to be passed, but the target y is None: give y, or a graph with numbers")
         if given.graph is None:
@@ -74,7 +75,7 @@ class PANRegressor(RegressorMixin, GraphEstimator):  # type: ignore[misc]  # sci
         self, X: Any = None, y: Any = None, sample_weight: Any = None, *, graph: Any = None, nodes: Any = None
     ) -> float:
         """R² on what is known of y."""
-        given = Given.of(X, y, graph)
+        given = Given.of(X, y, graph, numbers=True)
         if given.y is None:
             raise ValueError("y is missing: give the numbers to compare with")
         truth = numbers(given.y, self._fitted_on is not None)

@@ -40,8 +40,10 @@ class Scaled(NamedTuple):
             x = torch.from_numpy(np.array(block.toarray() if sp.issparse(block) else block))
             mean = share.to(x.dtype) @ x
             x -= mean
-            size = float((share @ x.square().sum(1).double()).sqrt())
-            size = size if size > 1e-6 * float(mean.norm()) + 1e-300 else 0.0
+            most = float(x.abs().max()) if x.numel() else 0.0
+            unit = most if 0 < most < float("inf") else 1.0  # squares of large and small numbers stay within float32
+            size = unit * float((share @ (x / unit).square().sum(1).double()).sqrt())
+            size = size if size > 1e-6 * float(mean.double().norm()) + 1e-300 else 0.0
             scaled.append(x.div_(size) if size else x.zero_())
             means.append(mean.double())
             sizes.append(size)

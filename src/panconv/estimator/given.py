@@ -1,0 +1,58 @@
+"""What `fit` and `predict` are given, sorted out: features, labels and a graph, by row and by id."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from torch import Tensor
+
+from panconv.data.splits import known_labels_of
+
+
+class Given(NamedTuple):
+    """Features, labels and a graph, each None where it was not given."""
+
+    X: Any
+    y: Any
+    graph: Any
+
+    @staticmethod
+    def of(X: Any, y: Any, graph: Any, numbers: bool = False) -> Given:
+        """A graph that was read, or a PyG `Data`, may stand in place of X, and brings its labels along, or `numbers`.
+
+        What is indexed by the ids of a graph is put into the order of its rows.
+        """
+        if graph is None and is_graph(X):
+            graph, X = X, None
+        if y is None and graph is not None:
+            return Given(by_id(X, graph, "X"), _labels_of(graph, numbers), graph)
+        return Given(by_id(X, graph, "X"), by_id(y, graph, "y"), graph)
+
+
+def is_graph(X: Any) -> bool:
+    """Whether it holds nodes and edges, and not features alone."""
+    return hasattr(X, "adjacency") or isinstance(getattr(X, "edge_index", None), Tensor)
+
+
+def _labels_of(graph: Any, numbers: bool) -> Any:
+    """The labels that a graph holds; of a `Data` with masks, those that are not for testing."""
+    if hasattr(type(graph), "targets"):  # a graph that was read, whose classes are names
+        return graph.targets if numbers else graph.y
+    y = getattr(graph, "y", None)
+    return known_labels_of(graph, numbers) if isinstance(y, Tensor) else y
+
+
+def by_id(values: Any, graph: Any, name: str) -> Any:
+    """A frame or a series whose index holds the ids of a graph, in the order of the graph; all else as it is."""
+    ids, index = getattr(graph, "ids", None), getattr(values, "index", None)
+    if ids is None or index is None or callable(index) or not hasattr(values, "iloc"):
+        return values
+    place = {str(each): row for row, each in enumerate(index)}
+    wanted = [str(each) for each in ids]
+    missing = next((each for each in wanted if each not in place), None)
+    if missing is None and len(place) == len(wanted) == len(index):
+        return values.iloc[[place[each] for each in wanted]]
+    if missing is not None and not any(each in place for each in wanted):
+        return values  # an index that has nothing to do with ids
+    what = f"has no row for {missing!r}" if missing is not None else "has rows for other ids too, or twice for one"
+    raise ValueError(f"{name} is indexed by ids, but {what}: give a row for each of the {len(wanted)} nodes")

@@ -1,0 +1,115 @@
+"""What a graph brings along reaches the head in the right rows, in the right kind, and without what is for testing."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from planted_classes import planted
+from torch_geometric.data import Data
+
+from panconv import Adjacency, PANClassifier, PANRegressor, read
+from panconv.estimator.given import Given, by_id
+
+
+def masked(y):
+    data = Data(edge_index=torch.tensor([[0, 1, 2, 3], [1, 0, 3, 2]]), y=y, num_nodes=4)
+    data.train_mask, data.val_mask = (
+        torch.tensor([True, False, False, False]),
+        torch.tensor([False, True, False, False]),
+    )
+    return data
+
+
+def test_labels_for_testing_are_not_handed_over_of_whatever_kind():
+    given = Given.of(masked(torch.tensor([2, 1, 0, 3])), None, None)
+    assert given.y.tolist() == [2, 1, -1, -1]
+    assert Given.of(masked(torch.tensor([[2], [1], [0], [3]])), None, None).y.tolist() == [2, 1, -1, -1]
+    for y, numbers in ((torch.tensor([2.0, 1.0, 0.0, 3.0]), False), (torch.tensor([2, 1, 0, 3]), True)):
+        found = Given.of(masked(y), None, None, numbers=numbers).y
+        assert found[:2].tolist() == [2.0, 1.0]
+        assert bool(found[2:].isnan().all())
+    several = masked(torch.tensor([2, 1, 0, 3]))
+    several.train_mask = several.train_mask.unsqueeze(1).expand(-1, 3)
+    for take in (lambda: Given.of(several, None, None), lambda: read(several)):
+        with pytest.raises(ValueError, match=r"train_mask has 3 splits: choose one, such as data.train_mask = "):
+            take()
+
+
+def test_a_regressor_takes_the_numbers_of_a_table():
+    truth = np.arange(40) // 4
+    edges = [(i, j) for i in range(40) for j in range(i) if truth[i] == truth[j]]
+    nodes = pd.DataFrame(
+        {"id": range(40), "size": truth, "score": [f"{10 * t}" if i % 2 else "" for i, t in enumerate(truth)]}
+    )
+    graph = read(pd.DataFrame(edges, columns=["source", "target"]), nodes, label="score")
+    one = PANRegressor(L=1).fit(graph)
+    assert int(one._known.sum()) == 20
+    assert np.abs(one.predict() - 10 * truth[[int(name) for name in one.ids_]]).max() < 5
+
+
+def test_columns_of_another_graph_are_taken_as_those_that_were_learned_from():
+    random = np.random.default_rng(0)
+    city = np.array(["Bern", "Rome"])[random.integers(0, 2, 40)]
+    edges = pd.DataFrame({"source": range(39), "target": range(1, 40)})
+    nodes = pd.DataFrame({"id": range(40), "city": city, "topic": np.where(city == "Rome", "b", "a")})
+    clf = PANClassifier("linear", L=0).fit(read(edges, nodes, label="topic"))
+    other = pd.DataFrame({"id": range(40), "city": np.where(city == "Rome", "Rome", "Sofia")})
+    found = clf.predict(graph=read(edges, other))
+    assert (found[city == "Rome"] == "b").all()
+
+
+def test_what_is_indexed_by_ids_is_put_in_their_order():
+    A, X, y, _ = planted()
+    ids = [f"n{i}" for i in range(len(y))]
+    mixed = np.random.default_rng(0).permutation(len(y))
+    frame, labels = pd.DataFrame(X, index=ids), pd.Series(y, index=ids)
+    edges = pd.DataFrame(np.stack(A.nonzero()).T, columns=["source", "target"]).map(lambda i: f"n{i}")
+    graph = read(edges, pd.DataFrame({"id": ids}))
+    one = PANClassifier("linear").fit(X, y, graph=Adjacency.of(A))
+    two = PANClassifier("linear").fit(frame.iloc[mixed], labels.iloc[mixed[::-1]], graph=graph)
+    place = [int(name[1:]) for name in graph.ids]
+    assert (one.predict()[place] == two.predict()).mean() > 0.99
+    with pytest.raises(
+        ValueError, match="X is indexed by ids, but has no row for 'n0': give a row for each of the 240 nodes"
+    ):
+        PANClassifier("linear").fit(frame.iloc[1:], labels, graph=graph)
+    assert by_id(frame.reset_index(drop=True), graph, "X").index[0] == 0  # which has nothing to do with ids
+
+
+def test_unknown_labels_in_lists_and_pandas_own():
+    A, X, y, _ = planted()
+    names = [("a", "b", "c")[c] if c >= 0 else np.nan for c in y]
+    assert PANClassifier("linear").fit(X, names, graph=A).classes_.tolist() == ["a", "b", "c"]
+    text = pd.Series([None if c < 0 else "abc"[c] for c in y], dtype="string")
+    assert PANClassifier("linear").fit(X, text, graph=A).classes_.tolist() == ["a", "b", "c"]
+
+
+def test_a_score_of_one_class_or_of_too_few_rows():
+    A, X, y, truth = planted()
+    clf = PANClassifier("linear").fit(X, y, graph=A)
+    assert 0 <= clf.score(y=np.where(truth == 0, 0, -1)) <= 1
+    with pytest.raises(ValueError, match="y must have 240 rows, one per node that is asked for, got 5"):
+        clf.score(y=truth[:5])
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1e25])
+def test_features_of_any_size(scale):
+    A, X, y, _ = planted()
+    one = PANClassifier("linear").fit((X * scale).astype(np.float32), y, graph=A)
+    other = PANClassifier("linear").fit(X.astype(np.float32), y, graph=A)
+    assert (one.predict() == other.predict()).mean() > 0.98
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"class_weight": {7: 1.0}}, "class_weight names 7, which is no class"),
+        ({"class_weight": {0: -3}}, "class_weight of 0 must be at least 0 and finite, got -3"),
+        ({"class_weight": {0: float("nan")}}, "class_weight of 0 must be at least 0 and finite, got nan"),
+        ({"head": "auto", "budget": -1}, "budget must be"),
+    ],
+)
+def test_settings_that_make_no_sense(settings, message):
+    A, X, y, _ = planted()
+    with pytest.raises((ValueError, TypeError), match=message):
+        PANClassifier(**{"head": "linear", **settings}).fit(X, y, graph=A)
