@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from panconv.data.remarks import Remarks
-from panconv.data.tables import Table, as_number
+from panconv.data.tables import Table, number_in
 
 # In the order in which they are looked for.
 _ENDS = (("source", "target"), ("from", "to"), ("src", "dst"), ("sender", "receiver"), ("u", "v"), ("head", "tail"))
@@ -69,7 +69,7 @@ def _plain(table: Table, given: str | None, what: str, names: Sequence[str], rem
 
 def _check_header(table: Table) -> None:
     """Refuses a first line that is data."""
-    if table.columns and all(as_number(name) == as_number(name) for name in table.columns):
+    if table.columns and all(number_in(name) == number_in(name) for name in table.columns):
         names = ", ".join(name[:40] for name in table.columns[:3])
         what = "looks like data; put the names of the columns there, such as source,target"
         raise ValueError(f"{table.name}, line 1: {names} {what}")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from panconv.data.remarks import Remarks, counted, short
-from panconv.data.tables import Table, as_number
+from panconv.data.tables import Table, number_in
 
 NUMBER, CATEGORY, DATE, TEXT, UNUSED = "number", "category", "date", "text", "unused"
 _MOSTLY = 0.9  # a column of which so much is numbers is of numbers
@@ -65,7 +65,7 @@ def _of_texts(table: Table, name: str, remarks: Remarks) -> Column:
     if not different:
         return Column(name, UNUSED, _NOTHING, "it is empty")
     # Of very many different cells the first will do to see whether they are numbers.
-    parsed = np.array([as_number(each) for each in unique.slice(0, 10_000).to_pylist()])
+    parsed = np.array([number_in(each) for each in unique.slice(0, 10_000).to_pylist()])
     if np.isfinite(parsed).mean() >= _MOSTLY:
         return _mostly_numbers(table, name, texts, remarks)
     words = pc.mean(pc.list_value_length(pc.utf8_split_whitespace(texts))).as_py() or 0.0
@@ -91,7 +91,7 @@ def _of_numbers(table: Table, name: str, numbers: np.ndarray, remarks: Remarks) 
 
 def _mostly_numbers(table: Table, name: str, texts: Any, remarks: Remarks) -> Column:
     cells = texts.to_pylist()
-    numbers = np.array([np.nan if each is None else as_number(each) for each in cells])
+    numbers = np.array([np.nan if each is None else number_in(each) for each in cells])
     wrong = np.array([each is not None for each in cells]) & np.isnan(numbers)
     if wrong.any():
         row = int(wrong.argmax())

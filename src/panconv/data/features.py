@@ -16,7 +16,7 @@ from panconv.data.columns import CATEGORY, DATE, NUMBER, TEXT, UNUSED, Column
 from panconv.data.encoders import Categories, Counts, Numbers, Words, date_parts
 from panconv.data.graph import Graph
 from panconv.data.structure import structural
-from panconv.data.tables import as_number
+from panconv.data.tables import number_in
 
 _FORMAT, _VERSION = "panconv features", 1
 _MOSTLY_ZERO = 0.5
@@ -56,13 +56,14 @@ class Block:
                 raise ValueError(f"the graph must have {len(self.learned.scales)} features in a matrix, got {width}")
             return graph.matrix
         if self.source == "structure":
-            return _stacked([structural(graph)[name] for name in self.columns])
+            found = structural(graph)
+            return _stacked([found[name] for name in self.columns])
         if isinstance(self.learned, (Categories, Words)):
             return _texts(_column(graph, self.columns[0]))
-        found = [_numbers(_column(graph, name)) for name in self.columns]
+        numbers = [_numbers(_column(graph, name)) for name in self.columns]
         if self.source == "dates":
-            return np.concatenate([*np.stack([date_parts(each) for each in found]).transpose(2, 1, 0)], 1)
-        return _stacked(found)
+            return np.concatenate([*np.stack([date_parts(each) for each in numbers]).transpose(2, 1, 0)], 1)
+        return _stacked(numbers)
 
 
 @dataclass(frozen=True)
@@ -213,7 +214,7 @@ def _numbers(values: np.ndarray) -> np.ndarray:
     """Numbers, NaN where there is none: in another graph the same column may look like one of texts."""
     if values.dtype != object:
         return values
-    return np.array([np.nan if each is None else as_number(each) for each in values.tolist()])
+    return np.array([np.nan if each is None else number_in(each) for each in values.tolist()])
 
 
 def _stacked(columns: list[np.ndarray]) -> np.ndarray:

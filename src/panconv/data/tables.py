@@ -38,7 +38,6 @@ class Table:
         arrow: a `pyarrow.Table`.
         path, dialect: of a text file, to find a row's line again.
         rows: which rows of the file these are, where some were left out.
-        notes: what was not as it should be.
     """
 
     name: str
@@ -129,7 +128,7 @@ def _floats(values: Any) -> np.ndarray:
     return np.array(values.to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
-def as_number(text: str) -> float:
+def number_in(text: str) -> float:
     """What a cell says, NaN where it is no number."""
     try:
         return float("nan") if re.search(_CODE, text) else float(text)
