@@ -1,0 +1,7 @@
+"""Why a score is what it is: taken apart exactly, over path lengths, end nodes, single paths and features."""
+
+from panconv.estimator.explaining.explanation import Explanation as Explanation
+from panconv.estimator.explaining.explanation import Part as Part
+from panconv.estimator.explaining.explanation import PathPart as PathPart
+
+__all__ = ["Explanation", "Part", "PathPart"]

@@ -1,0 +1,47 @@
+"""`Explanation`: the score of a class at a node, taken apart so that the parts add up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+
+class Part(NamedTuple):
+    """What a node or a feature adds to the score."""
+
+    name: Any  # the id of the node, or the name of the feature
+    value: float
+
+
+class PathPart(NamedTuple):
+    """What a single path adds to the score."""
+
+    nodes: tuple[Any, ...]  # ids, from the node that is explained to the one whose features it hears
+    value: float
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why a node has the score that it has. `score` is `bias` plus the sum of any one of `lengths`, `ends`, `features`.
+
+    Args:
+        node: its id.
+        label: the class that is explained.
+        score: of that class, uncalibrated.
+        probability: of that class, calibrated.
+        bias: what is added for every node alike; of a deep model also what its layers add.
+        lengths: what paths of n = 0, 1, … steps add; of several layers, of n steps in all.
+        ends: what each node adds by its features, the largest first, those that add nothing left out.
+        features: what each feature adds, over all nodes, the largest first.
+        paths: the single paths that add most, the largest first; there may be very many others.
+    """
+
+    node: Any
+    label: Any
+    score: float
+    probability: float
+    bias: float
+    lengths: tuple[float, ...]
+    ends: tuple[Part, ...]
+    features: tuple[Part, ...]
+    paths: tuple[PathPart, ...]
