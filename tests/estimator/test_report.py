@@ -7,7 +7,7 @@ from sklearn.metrics import accuracy_score
 from panconv import Adjacency, PANClassifier
 from panconv.estimator.folds import folds_of
 from panconv.estimator.penalties import Task
-from panconv.estimator.report import Gain, majority, propagated
+from panconv.estimator.report import Gain, majority, propagated, wilson
 
 
 def task_of(y, K=3):
@@ -46,6 +46,13 @@ def test_the_interval_is_that_of_paired_differences():
     assert gain.mean == pytest.approx(0.2)
     assert gain.high - gain.mean == pytest.approx(1.96 * d.std(ddof=1) / 5**0.5)
     assert gain.mean - gain.low == pytest.approx(gain.high - gain.mean)
+
+
+def test_wilsons_interval_by_its_definition():
+    for share, n in ((0.0, 5), (0.3, 10), (1.0, 40)):
+        for end in wilson(share, n):  # where the share is 1.96 standard errors away, as the end itself has them
+            assert abs(share - end) == pytest.approx(1.96 * (end * (1 - end) / n) ** 0.5, abs=1e-9)
+    assert wilson(0.0, 0) == (0.0, 1.0)
 
 
 def test_it_says_whether_the_graph_helps():

@@ -26,6 +26,7 @@ from panconv.estimator.base import (
 from panconv.estimator.calibration import log_loss, temperature
 from panconv.estimator.deep import DeepHead, fit_deep
 from panconv.estimator.given import Given
+from panconv.estimator.held_out import HeldOut
 from panconv.estimator.labels import Labels, checked_classes, class_labels
 from panconv.estimator.linear import fit_linear
 from panconv.estimator.nodes import Matrix, Nodes
@@ -62,6 +63,7 @@ class PANClassifier(ClassifierMixin, Answers, GraphEstimator):  # type: ignore[m
         classes_: (C,). ids_: the names of the nodes, where the graph has such. head_: which head was chosen.
         scores_: the log loss of each head out of fold, where it was trained, lower is better.
         report_: what it is worth beside the majority class, the features alone and the graph alone; see `summary`.
+        held_out_: the scores of labelled nodes out of fold, with their rows and classes, as `HeldOut`.
         temperature_: what scores are divided by in `predict_proba`, so that they say how sure it is.
     """
 
@@ -124,6 +126,7 @@ class PANClassifier(ClassifierMixin, Answers, GraphEstimator):  # type: ignore[m
         model, scores = self._chosen(nodes, labels, task, weighted, seed)
         self._model, self._kind = model, labels.kind
         self.temperature_ = temperature(scores, task.targets, task.weight, labels.kind)
+        self.held_out_ = HeldOut.of(labels.rows, scores, task.targets)
         self._settle(nodes, labels, model.decision(nodes))
         single = labels.kind == "softmax"
         self._doubts = sure.doubts((scores / self.temperature_).softmax(1), task.targets) if single else None

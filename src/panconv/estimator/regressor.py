@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_X_y
 
 from panconv.estimator.base import GraphEstimator, LinearModel, as_tensor, folds_for, seed_of, terms_of
 from panconv.estimator.given import Given
+from panconv.estimator.held_out import HeldOut
 from panconv.estimator.labels import numbers
 from panconv.estimator.linear import fit_linear
 from panconv.estimator.nodes import Nodes
@@ -27,6 +28,9 @@ class PANRegressor(RegressorMixin, GraphEstimator):  # type: ignore[misc]  # sci
     Args:
         L, method, paths: of the path features, as in `PathFeatures`.
         cv, random_state: as in `PANClassifier`.
+
+    Attributes:
+        held_out_: the numbers that were predicted out of fold, beside the true ones, as `HeldOut`.
     """
 
     def __init__(
@@ -62,7 +66,9 @@ class PANRegressor(RegressorMixin, GraphEstimator):  # type: ignore[misc]  # sci
         paths = Paths(self.L, self.method, self.paths) if isinstance(nodes, Nodes) else None
         task = Task(labels.targets, as_tensor(weight[rows]), folds, "squared")
         self._flat = len(np.shape(np.asarray(given.y))) == 1
-        self._model = LinearModel(fit_linear((block[rows] for block in terms_of(nodes, paths)), task), paths)
+        head = fit_linear((block[rows] for block in terms_of(nodes, paths)), task)
+        self._model = LinearModel(head, paths)
+        self.held_out_ = HeldOut.of(rows, head.chosen.scores, task.targets)
         self._settle(nodes, labels, self._model.decision(nodes))
         return self
 

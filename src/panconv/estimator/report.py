@@ -43,6 +43,10 @@ class Report(NamedTuple):
     accuracy: dict[str, float]
     gain: Gain  # over the features alone
 
+    def interval(self, name: str) -> tuple[float, float]:
+        """Of an accuracy, of 95 %."""
+        return wilson(self.accuracy[name], self.labels)
+
     @property
     def verdict(self) -> str:
         """Whether the graph helps, in a sentence."""
@@ -60,6 +64,16 @@ class Report(NamedTuple):
     def __str__(self) -> str:
         rows = [f"{name:<20} {100 * value:5.1f} %" for name, value in self.accuracy.items()]
         return "\n".join([*rows, self.verdict])
+
+
+def wilson(share: float, n: int) -> tuple[float, float]:
+    """Wilson's interval of 95 % of a share of n, which stays between 0 and 1."""
+    if not n:
+        return 0.0, 1.0
+    square = _WIDE**2 / n
+    middle = (share + square / 2) / (1 + square)
+    half = math.sqrt(square * (share * (1 - share) + square / 4)) / (1 + square)
+    return max(0.0, middle - half), min(1.0, middle + half)
 
 
 def report(head: str, nodes: Nodes, rows: Tensor, task: Task, scores: Tensor) -> Report | None:
