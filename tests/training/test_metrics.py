@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import f1_score, mean_absolute_error, r2_score, roc_auc_score
 
-from panconv.training.metrics import METRICS, accuracy, auc, checked_metric, macro_f1, mae, r2
+from panconv.training.metrics import CLASSES, METRICS, NUMBERS, accuracy, auc, checked_metric, macro_f1, mae, r2
 
 
 @st.composite
@@ -51,6 +51,18 @@ def test_auc_with_ties(case):
         assert found == pytest.approx(sum(each) / len(each)) if each else found != found
 
 
+def test_of_several_labels_per_row():
+    generator = torch.Generator().manual_seed(0)
+    scores, y = torch.randn(30, 2, 3, generator=generator), torch.rand(30, 2, 3, generator=generator) < 0.4
+    y[:, 1, 2] = False  # a label that nobody has
+    for s in range(2):
+        able = [c for c in range(3) if y[:, s, c].any()]
+        each = [roc_auc_score(y[:, s, c], scores[:, s, c]) for c in able]
+        assert float(METRICS["label_auc"].of(scores, y, None)[s]) == pytest.approx(sum(each) / len(each))
+        right = ((scores[:, s] > 0) == y[:, s]).float().mean()
+        assert float(METRICS["label_accuracy"].of(scores, y, None)[s]) == pytest.approx(float(right))
+
+
 @pytest.mark.parametrize("C", [2, 3, 6])
 def test_auc_of_probabilities(C):
     scores, y = torch.randn(50, 2, C), (torch.arange(50).unsqueeze(1) + torch.arange(2)) % C
@@ -80,10 +92,10 @@ def test_auc_of_scores_that_a_softmax_would_make_equal():
 
 
 def test_names():
-    assert checked_metric(None, True) == "accuracy"
-    assert checked_metric(None, False) == "mae"
+    assert checked_metric(None, CLASSES) == "accuracy"
+    assert checked_metric(None, NUMBERS) == "mae"
     assert [name for name, metric in METRICS.items() if metric.sign < 0] == ["mae"]
     with pytest.raises(
         ValueError, match="metric must be one of mae, r2 where y holds floating-point numbers, got 'auc'"
     ):
-        checked_metric("auc", False)
+        checked_metric("auc", NUMBERS)

@@ -26,6 +26,19 @@ def test_rows_of_each_trial_with_weights(C):
         torch.testing.assert_close(found[s], loss(scores[mine, s], y[mine]))
 
 
+def test_several_labels_per_row_with_weights():
+    scores, y = torch.randn(6, 2, 4), torch.rand(6, 4) < 0.4
+    rows, weight = torch.tensor([[0, 5], [3, 1], [2, 4]]), torch.tensor([[1.0, 2.0], [0.5, 1.0], [0.0, 3.0]])
+    loss, right = measured(picked(scores, Part.of(y, rows, weight)), "label_accuracy")
+    for s in range(2):
+        mine, share = rows[:, s], weight[:, s] / weight[:, s].sum()
+        each = F.binary_cross_entropy_with_logits(scores[mine, s], y[mine].float(), reduction="none").mean(1)
+        torch.testing.assert_close(loss[s], share @ each)
+        torch.testing.assert_close(right[s], share @ ((scores[mine, s] > 0) == y[mine]).float().mean(1))
+    shared = picked(scores, Part.of(y, rows[:, 0], weight[:, :1]))
+    torch.testing.assert_close(losses(shared)[0], loss[0])
+
+
 def test_samples_one_behind_the_other():
     y = torch.arange(6) % 3
     tables = torch.randn(2, 6, 3)

@@ -15,9 +15,14 @@ def test_a_column_keeps_its_nodes_and_is_filled_up_with_one_of_them(N, S, seed, 
     mask = torch.rand(N, S, generator=draw) < 0.5
     mask[torch.randint(N, (S,), generator=draw), torch.arange(S)] = True
     y = torch.arange(N) if C is None else torch.randn(N, C)
-    rows, target, weight = part_of(y, mask)
+    rows, target, weight, filled = part_of(y, mask)
     counts = mask.sum(0)
-    assert (weight is None) == (len(counts.unique()) == 1)
+    assert (weight is None) == (not filled) == (len(counts.unique()) == 1)
+    own = torch.rand(N, generator=draw)
+    weighed = part_of(y, mask, own)
+    assert weighed.filled == filled
+    expected = own[rows] if weight is None else own[rows] * weight
+    assert torch.equal(weighed.weight, expected)
     assert rows.shape == (int(counts.max()), S)
     assert torch.equal(target, y[rows])
     for s in range(S):
@@ -29,8 +34,10 @@ def test_a_column_keeps_its_nodes_and_is_filled_up_with_one_of_them(N, S, seed, 
 
 
 def test_one_mask_for_all():
-    rows, target, weight = part_of(torch.tensor([5, 6, 7]), torch.tensor([True, False, True]))
+    rows, target, weight, _ = part_of(torch.tensor([5, 6, 7]), torch.tensor([True, False, True]))
     assert (rows.tolist(), target.tolist(), weight) == ([0, 2], [[5], [7]], None)
+    weighed = part_of(torch.tensor([5, 6, 7]), torch.tensor([True, False, True]), torch.tensor([2.0, 3.0, 4.0]))
+    assert weighed.weight.tolist() == [[2], [4]]
 
 
 def test_masks_and_numbers_side_by_side():

@@ -125,9 +125,9 @@ def _benchmark(graph: str) -> str:
 def _metric(given: str | None, dataset: str) -> str | None:
     """What is measured: as asked, or as the graph's benchmark has it."""
     from panconv.data.heterophilous import METRIC_OF
-    from panconv.training.metrics import METRICS
+    from panconv.training.metrics import CLASSES, metrics_of
 
-    able = [name for name, known in METRICS.items() if known.of_classes]
+    able = metrics_of(CLASSES)
     if given is not None and given not in able:
         raise ValueError(f"--metric must be one of {', '.join(able)}, got {given!r:.60}")
     return METRIC_OF.get(dataset) if given is None else given

@@ -13,6 +13,7 @@ from panconv.base import by_trial, random
 from panconv.base.by_trial import Numbers, Placed, checked_by_trial
 from panconv.base.checks import checked_count
 from panconv.training.draws import drawn
+from panconv.training.metrics import CLASSES, kind_of_targets
 from panconv.training.objective import Sample, losses, picked
 
 
@@ -76,8 +77,8 @@ class Consistency:
         self._placed = {name: Placed() for name in ("weight", "sharpening", "confidence")}
 
     def __call__(self, model: Any, sample: Sample) -> Tensor:
-        if sample.part.y.is_floating_point():
-            raise ValueError(f"Consistency goes with classes, but y holds numbers, {sample.part.y.dtype}: leave it out")
+        if (kind := kind_of_targets(sample.part.y)) != CLASSES:
+            raise ValueError(f"Consistency goes with classes, but y holds {kind}, {sample.part.y.dtype}: leave it out")
         named = sample.named
         if self.nodes is not None:
             named = {**named, "rows": _with_drawn(model, sample, self.nodes)}
@@ -123,7 +124,7 @@ def _with_drawn(model: Any, sample: Sample, nodes: int) -> Tensor:
     """The training nodes of each trial, and behind them those that are drawn for this step, (n, S)."""
     if not hasattr(model, "row_keys"):
         raise ValueError(f"nodes goes with a PAN, got nodes = {nodes} with another module: leave it out")
-    if sample.part.weight is not None:
+    if sample.part.filled:
         raise ValueError(f"nodes goes with splits of one size for all trials, got nodes = {nodes}: leave it out")
     N, S, device = sample.inputs[0].shape[0], model.trials or 1, sample.part.y.device
     if model.row_keys is None:

@@ -19,7 +19,7 @@ from panconv.training.cuda_graph import Replayed
 from panconv.training.epoch import KEEP, Epoch, Limits
 from panconv.training.inputs import Reader, Task, checked_parts, graph_task, is_graph
 from panconv.training.loading import first_batch, loader_task
-from panconv.training.metrics import METRICS, checked_metric
+from panconv.training.metrics import CLASSES, LABELS, METRICS, NUMBERS, checked_metric, kind_of_targets
 from panconv.training.modules import Alone, is_native, made_ready
 from panconv.training.narrowing import Cut, Narrowing, checked_cut
 from panconv.training.objective import gathered, measured, picked
@@ -55,7 +55,7 @@ class FitResult(Generic[Model]):
     val_loss: list[float]  # at the best epoch
     val_metric: list[float]
     test_metric: list[float]  # NaN where there was nothing to test on
-    predicted: Tensor  # the class of every node, (N, S), or its numbers, (N, S, C); with a loader, of `test` or `val`
+    predicted: Tensor  # of every node its class, (N, S), or labels or numbers, (N, S, C); of a loader's `test` or `val`
     history: dict[str, Tensor]  # train_loss, val_loss, val_<metric>: (epochs, S), NaN once a trial has stopped
     seconds: float
 
@@ -105,7 +105,8 @@ def fit(
     trial ends when its validation loss has not fallen for `patience` epochs, and its parameters go back to those of its
     lowest validation loss. The test nodes are looked at once, after that. The model starts anew from the seeds, one for
     each of its trials: trial s comes out the same, to rounding, alone or among others. The loss is the cross entropy of
-    classes, where y is of integers, and the mean squared error of numbers, where it is of floating point.
+    classes, where y is of integers, that of each label, there or not, where it is of booleans, and the mean squared
+    error of numbers, where it is of floating point.
 
     On a GPU an epoch is recorded once and then replayed as a whole (a CUDA graph), without a word to the host but each
     tenth epoch. Loaders, and modules that are not made for `fit`, are called as they are.
@@ -117,11 +118,12 @@ def fit(
             itself, for several `FitResult.model` is a `Stacked` of copies. It starts anew by the `reset_parameters` of
             what it is made of.
         data: a graph: x (N, F), dense or sparse, of numbers that the model's dtype holds, edge_index, optionally
-            edge_weight, y (N,), or numbers to learn (N, C), train_mask, val_mask and optionally test_mask, (N,), or
-            (N, S) where each trial has a split of its own; or node numbers train_idx, val_idx and test_idx. No test
-            node is trained on, and y may be anything outside of the masks. Or with `val` a loader: graphs or batches of
-            graphs, whose y has a row for each row of the scores, a node's or a graph's; with a `batch_size` the first
-            rows alone count.
+            edge_weight, y (N,), or labels or numbers to learn (N, C), train_mask, val_mask and optionally test_mask,
+            (N,), or (N, S) where each trial has a split of its own; or node numbers train_idx, val_idx and test_idx;
+            and optionally sample_weight (N,), what a node counts for in the loss and the validation. No test node is
+            trained on, and y may be anything outside of the masks. Or with `val` a loader: graphs or batches of graphs,
+            whose y has a row for each row of the scores, a node's or a graph's; with a `batch_size` the first rows
+            alone count.
         seeds: one per trial.
         lr, weight_decay: of Adam, a number, or S numbers, one for each trial.
         epochs, patience: how long to train.
@@ -131,7 +133,8 @@ def fit(
             code, where a trial ends when its validation loss is above the mean of the `patience` epochs before.
         device: where to train.
         callback: called with a `Progress` after every epoch; on a GPU after every tenth, and the last.
-        metric: "accuracy", the default for classes, "macro_f1" or "auc"; for numbers "mae", the default, or "r2".
+        metric: "accuracy", the default for classes, "macro_f1" or "auc"; for labels "label_accuracy", the default, or
+            "label_auc"; for numbers "mae", the default, or "r2".
         val, test: loaders to choose by and, if given, to test on; a single graph will do.
         decay_others: the weight decay of the parameters that `model.decayed()` leaves out, a number or S.
         regularizer: what a step goes down in place of the plain loss, such as
@@ -148,7 +151,7 @@ def fit(
     loaders = None if is_graph(data) and val is None and test is None else {"train": data, "val": val, "test": test}
     first = data if loaders is None else first_batch(loaders)
     read, (_, y) = Reader.of(model, native, device), checked_parts(first)
-    limits = Limits(epochs, patience, keep, checked_metric(metric, not y.is_floating_point()))
+    limits = Limits(epochs, patience, keep, checked_metric(metric, kind_of_targets(y)))
     _check_keep(keep, limits.metric)
     inputs = read(first)
     ready = made_ready(model, native, inputs, seeds)
@@ -245,8 +248,8 @@ def _outcome(model: Any, task: Task, metric: str, S: int) -> tuple[list[float], 
             found = gathered(model, task.val if task.test is None else task.test)
             scores = found.scores
         value = measured(found, metric)[1].tolist()
-    predicted = scores.argmax(-1) if METRICS[metric].of_classes else scores
-    return [math.nan] * S if task.test is None else value, predicted.cpu()
+    predicted = {CLASSES: lambda: scores.argmax(-1), LABELS: lambda: scores > 0, NUMBERS: lambda: scores}
+    return [math.nan] * S if task.test is None else value, predicted[METRICS[metric].kind]().cpu()
 
 
 def _check_keep(keep: str, metric: str) -> None:

@@ -16,7 +16,7 @@ from panconv.graph import Adjacency
 from panconv.graph.repeated import AS_USUAL, Reading
 from panconv.nn.hops import reading_of
 from panconv.training.objective import Part, Sample
-from panconv.training.parts import checked_masks, part_of
+from panconv.training.parts import checked_masks, checked_weight, part_of
 
 # What a module gets where its forward has an argument of that name: None where the graph has no such thing.
 _EXTRAS = ("edge_weight", "edge_attr", "batch")
@@ -144,15 +144,22 @@ def checked_parts(data: Any) -> tuple[Tensor, Tensor]:
 
 
 def checked_targets(y: Tensor) -> Tensor:
-    """Class numbers (n,) or numbers (n, C)."""
+    """Class numbers (n,), or labels or numbers (n, C)."""
     if y.dtype in INTEGERS and (y.dim() == 1 or (y.dim() == 2 and y.size(1) == 1)):
         return y.reshape(-1).long()
     if y.is_floating_point() and y.dim() in (1, 2):
         return y.reshape(len(y), -1)
+    if y.dtype == torch.bool and y.dim() == 2:
+        return y
     raise ValueError(
         "data.y must be class numbers, (N,) or (N, 1) of integers, or numbers to learn, (N,) or (N, C) of floating "
-        f"point, got {tuple(y.shape)} of {y.dtype}"
+        f"point, or several labels per node, (N, C) of booleans, got {tuple(y.shape)} of {y.dtype}"
     )
+
+
+def as_learned(y: Tensor, device: torch.device, dtype: torch.dtype) -> Tensor:
+    """Targets on their device: numbers in the model's dtype, classes and labels in their own."""
+    return y.to(device, dtype if y.is_floating_point() else y.dtype)
 
 
 def _stored(x: Tensor) -> Tensor:
@@ -161,7 +168,12 @@ def _stored(x: Tensor) -> Tensor:
 
 def check_known(y: Tensor, C: int) -> None:
     """Refuses what a model of C scores cannot learn."""
-    if y.is_floating_point():
+    if y.dtype == torch.bool:
+        if y.size(1) != C:
+            raise ValueError(
+                f"data.y has {y.size(1)} labels per row, but the model gives {C} (out_channels): make them equal"
+            )
+    elif y.is_floating_point():
         if y.size(1) != C:
             raise ValueError(
                 f"data.y is of {y.dtype} and so has {y.size(1)} numbers per row to learn, but the model gives {C} "
@@ -192,6 +204,10 @@ def graph_task(data: Any, y: Tensor, inputs: Inputs, model: Any, dtype: torch.dt
     masks = checked_masks(data, N, model.trials)
     known = torch.stack([mask.reshape(N, -1).any(1) for mask in masks.values()]).any(0)
     check_known(y[known.to(y.device)], model.out_channels)
-    y = y.to(device, dtype if y.is_floating_point() else torch.long)
-    found = {name: [inputs.with_part(part_of(y, mask.to(device)))] for name, mask in masks.items()}
+    y, weight = as_learned(y, device, dtype), checked_weight(data, N, masks)
+    weight = None if weight is None else weight.to(device, dtype)
+    found = {
+        name: [inputs.with_part(part_of(y, mask.to(device), None if name == "test" else weight))]
+        for name, mask in masks.items()
+    }
     return Task(found["train"], found["val"], found.get("test"), True)

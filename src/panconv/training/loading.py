@@ -9,7 +9,7 @@ import torch
 from torch_geometric.data.data import BaseData
 
 from panconv.base.checks import kind_of
-from panconv.training.inputs import Reader, Task, check_known, checked_parts, is_graph
+from panconv.training.inputs import Reader, Task, as_learned, check_known, checked_parts, is_graph
 from panconv.training.objective import Part, Sample
 
 
@@ -60,13 +60,15 @@ class Batches:
 
     def _sample(self, batch: Any) -> Sample:
         _, y = checked_parts(batch)
+        if getattr(batch, "sample_weight", None) is not None:
+            raise ValueError("sample_weight goes with one graph and its masks, got a batch with it: take it out")
         mask, seeds = getattr(batch, f"{self.part}_mask", None), _seeds(batch)
         rows = torch.arange(len(y) if seeds is None else seeds) if mask is not None or seeds is not None else None
         if mask is not None and rows is not None:
             rows = rows[mask[: len(rows)].cpu()]
         y = y if rows is None else y[rows.to(y.device)]
         check_known(y, self.C)
-        y = y.to(self.read.device, self.read.dtype if y.is_floating_point() else torch.long)
+        y = as_learned(y, self.read.device, self.read.dtype)
         return self.read(batch).with_part(
             Part(None if rows is None else rows.to(self.read.device), y.unsqueeze(1)),
         )

@@ -1,7 +1,8 @@
 """What a training is measured by, by name: one function per metric, for all trials at once.
 
-A metric takes scores (n, S, C), classes (n, S) or numbers (n, S, C), and weights (n, S), or None for rows that count
-alike; it gives (S,). No value is looked at from the host, so that an epoch with its metric can be replayed on a GPU.
+A metric takes scores (n, S, C), classes (n, S), or labels or numbers (n, S, C), and weights (n, S), or None for rows
+that count alike; it gives (S,). No value is looked at from the host, so that an epoch with its metric can be replayed
+on a GPU.
 """
 
 from __future__ import annotations
@@ -15,6 +16,17 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from panconv.base.checks import shown
+
+# What there is to learn, by the dtype of y, and how an error message calls that.
+CLASSES, LABELS, NUMBERS = "classes", "labels", "numbers"
+_HOLDS = {CLASSES: "class numbers", LABELS: "several labels per row", NUMBERS: "floating-point numbers"}
+
+
+def kind_of_targets(y: Tensor) -> str:
+    """Classes of integers, one per row; labels of booleans, several per row; or numbers of floating point."""
+    if y.dtype == torch.bool:
+        return LABELS
+    return NUMBERS if y.is_floating_point() else CLASSES
 
 
 def mean(each: Tensor, weight: Tensor | None = None) -> Tensor:
@@ -70,6 +82,16 @@ def area(levels: Tensor, positive: Tensor, weight: Tensor | None = None) -> Tens
     return found.where(~level.isnan().any(-1), torch.nan).reshape(levels.shape[1:])
 
 
+def label_accuracy(scores: Tensor, y: Tensor, weight: Tensor | None = None) -> Tensor:
+    """The share of labels, each there or not, whose score is on the right side of 0."""
+    return agreement(scores > 0, y, weight).mean(-1)
+
+
+def label_auc(scores: Tensor, y: Tensor, weight: Tensor | None = None) -> Tensor:
+    """The mean over the labels of the area under the ROC curve; one that all rows have, or none, is left out."""
+    return area(scores.double(), y, weight).nanmean(-1)
+
+
 def mae(scores: Tensor, y: Tensor, weight: Tensor | None = None) -> Tensor:
     """The mean absolute error."""
     return mean((scores - y).abs(), weight).mean(-1)
@@ -85,7 +107,7 @@ def r2(scores: Tensor, y: Tensor, weight: Tensor | None = None) -> Tensor:
 
 class Metric(NamedTuple):
     of: Callable[[Tensor, Tensor, Tensor | None], Tensor]
-    of_classes: bool  # or of numbers
+    kind: str  # what it is of: classes, labels or numbers
     worst: float  # what a trial has that never came to anything; inf where less is better
 
     @property
@@ -95,20 +117,27 @@ class Metric(NamedTuple):
 
 
 METRICS = {
-    "accuracy": Metric(accuracy, True, 0.0),
-    "macro_f1": Metric(macro_f1, True, 0.0),
-    "auc": Metric(auc, True, 0.0),
-    "mae": Metric(mae, False, inf),
-    "r2": Metric(r2, False, -inf),
+    "accuracy": Metric(accuracy, CLASSES, 0.0),
+    "macro_f1": Metric(macro_f1, CLASSES, 0.0),
+    "auc": Metric(auc, CLASSES, 0.0),
+    "label_accuracy": Metric(label_accuracy, LABELS, 0.0),
+    "label_auc": Metric(label_auc, LABELS, 0.0),
+    "mae": Metric(mae, NUMBERS, inf),
+    "r2": Metric(r2, NUMBERS, -inf),
 }
+_USUAL = {CLASSES: "accuracy", LABELS: "label_accuracy", NUMBERS: "mae"}
 
 
-def checked_metric(metric: str | None, of_classes: bool) -> str:
-    """The metric's own name, if it goes with what is to be learned; None stands for accuracy, or MAE for numbers."""
+def metrics_of(kind: str) -> list[str]:
+    """The names of those that measure what is of a kind."""
+    return [name for name, known in METRICS.items() if known.kind == kind]
+
+
+def checked_metric(metric: str | None, kind: str) -> str:
+    """The metric's own name, if it goes with what is to be learned; None stands for the usual one of that kind."""
     if metric is None:
-        return "accuracy" if of_classes else "mae"
-    able = [name for name, known in METRICS.items() if known.of_classes == of_classes]
+        return _USUAL[kind]
+    able = metrics_of(kind)
     if not isinstance(metric, str) or metric not in able:
-        kind = "class numbers" if of_classes else "floating-point numbers"
-        raise ValueError(f"metric must be one of {', '.join(able)} where y holds {kind}, got {shown(metric)}")
+        raise ValueError(f"metric must be one of {', '.join(able)} where y holds {_HOLDS[kind]}, got {shown(metric)}")
     return metric

@@ -9,30 +9,30 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from panconv.training.metrics import METRICS, mean
+from panconv.training.metrics import LABELS, METRICS, NUMBERS, kind_of_targets, mean
 
 
 class Part(NamedTuple):
     """Some rows of the scores, and what is to be learned of them."""
 
     rows: Tensor | None  # (n,), or (n, S) where each trial has its own; None for all
-    y: Tensor  # classes (n, 1) or (n, S), or numbers (n, 1, C) or (n, S, C)
-    weight: Tensor | None = None  # (n, S): 0 for the rows that fill up the shorter splits, otherwise 1
+    y: Tensor  # classes (n, 1) or (n, S), or labels or numbers (n, 1, C) or (n, S, C)
+    weight: Tensor | None = None  # (n, 1) or (n, S), of each row: 0 for those that fill up the shorter splits
+    filled: bool = False  # whether there are such rows
 
     @staticmethod
-    def of(y: Tensor, rows: Tensor | None = None, weight: Tensor | None = None) -> Part:
+    def of(y: Tensor, rows: Tensor | None = None, weight: Tensor | None = None, filled: bool = False) -> Part:
         """From the y of all rows, (N,) or (N, C)."""
         y = y if rows is None else y[rows]
-        return Part(rows, y if rows is not None and rows.dim() == 2 else y.unsqueeze(1), weight)
+        return Part(rows, y if rows is not None and rows.dim() == 2 else y.unsqueeze(1), weight, filled)
 
     def of_trials(self, which: Tensor | list[int]) -> Part:
         """What counts for some trials, in that order: their columns, where each has its own."""
         if self.rows is None or self.rows.dim() == 1:
             return self
         which = torch.as_tensor(which, device=self.rows.device)
-        rows, y, weight = (None if each is None else each.index_select(1, which) for each in self)
-        assert y is not None
-        return Part(rows, y, weight)
+        rows, y = self.rows.index_select(1, which), self.y.index_select(1, which)
+        return self._replace(rows=rows, y=y, weight=None if self.weight is None else self.weight.index_select(1, which))
 
 
 class Sample(NamedTuple):
@@ -63,7 +63,7 @@ class Picked(NamedTuple):
     """Scores that count, and what they are to be; one trial has a dimension too."""
 
     scores: Tensor  # (n, S, C)
-    y: Tensor  # (n, S), or numbers (n, S, C)
+    y: Tensor  # (n, S), or labels or numbers (n, S, C)
     weight: Tensor | None  # (n, S)
 
 
@@ -77,12 +77,18 @@ def picked(scores: Tensor, part: Part) -> Picked:
         scores = scores.index_select(0, part.rows)
     else:
         scores = scores.gather(0, part.rows.unsqueeze(-1).expand(-1, -1, scores.size(-1)))
-    return Picked(scores, part.y.expand(-1, scores.size(1), *part.y.shape[2:]), part.weight)
+    S, weight = scores.size(1), part.weight
+    return Picked(scores, part.y.expand(-1, S, *part.y.shape[2:]), None if weight is None else weight.expand(-1, S))
 
 
 def losses(found: Picked) -> Tensor:
-    """Of each trial, (S,): cross entropy of classes, mean squared error of numbers."""
-    if found.y.is_floating_point():
+    """Of each trial, (S,): cross entropy of classes, or of each label, which are averaged; mean squared error of
+    numbers."""
+    kind = kind_of_targets(found.y)
+    if kind == LABELS:
+        y = found.y.to(found.scores.dtype)
+        return mean(F.binary_cross_entropy_with_logits(found.scores, y, reduction="none").mean(-1), found.weight)
+    if kind == NUMBERS:
         return mean((found.scores - found.y).square().mean(-1), found.weight)
     each = F.cross_entropy(found.scores.flatten(0, 1), found.y.flatten(), reduction="none")
     return mean(each.reshape(found.y.shape), found.weight)

@@ -22,6 +22,7 @@ from panconv.records.schema import number_or_null
 from panconv.training.fit import FitResult
 from panconv.training.halving import cutting
 from panconv.training.inputs import checked_parts
+from panconv.training.metrics import CLASSES, kind_of_targets
 from panconv.training.models import PAN
 from panconv.training.parts import checked_masks
 from panconv.training.recipe import VECTORS, Recipe, is_fixed
@@ -89,7 +90,7 @@ def named_graph(data: Any, results: Results | None) -> tuple[str, Data | None]:
     if isinstance(data, str):
         return data, None
     y = checked_parts(data)[1]
-    if y.is_floating_point():
+    if kind_of_targets(y) != CLASSES:
         raise ValueError(f"data.y must be class numbers, whose accuracy ranks the points, got {data.y.dtype}")
     if results is not None:
         raise ValueError("results go with a graph that has a name: a Data object cannot be found again in a record")

@@ -32,13 +32,14 @@ def checked_masks(data: Any, N: int, trials: int | None) -> dict[str, Tensor]:
     return masks
 
 
-def part_of(y: Tensor, mask: Tensor) -> Part:
-    """The nodes of a mask (N,), or of each column of one (N, S).
+def part_of(y: Tensor, mask: Tensor, weight: Tensor | None = None) -> Part:
+    """The nodes of a mask (N,), or of each column of one (N, S), and what each node weighs, (N,), where they differ.
 
     Shorter columns are filled up with a node of their own, whose weight is 0: its label and score are as sound as any.
     """
     if mask.dim() == 1:
-        return Part.of(y, mask.nonzero().squeeze(1))
+        rows = mask.nonzero().squeeze(1)
+        return Part.of(y, rows, None if weight is None else weight[rows].unsqueeze(1))
     counts = mask.sum(0)
     trial, node = mask.T.nonzero().unbind(1)
     place = torch.arange(len(node), device=node.device) - (counts.cumsum(0) - counts)[trial]
@@ -46,7 +47,25 @@ def part_of(y: Tensor, mask: Tensor) -> Part:
     rows[trial, place] = node
     real = torch.arange(rows.size(1), device=node.device) < counts.unsqueeze(1)
     rows = torch.where(real, rows, rows[:, :1]).T
-    return Part.of(y, rows, None if bool(real.all()) else real.T.float())
+    if bool(real.all()):
+        return Part.of(y, rows, None if weight is None else weight[rows])
+    return Part.of(y, rows, real.T.float() if weight is None else real.T * weight[rows], filled=True)
+
+
+def checked_weight(data: Any, N: int, masks: dict[str, Tensor]) -> Tensor | None:
+    """What each node weighs, (N,); None where the data does not say."""
+    weight = getattr(data, "sample_weight", None)
+    if weight is None:
+        return None
+    if not isinstance(weight, Tensor) or not weight.is_floating_point() or weight.shape != (N,):
+        raise ValueError(f"data.sample_weight must be a floating-point tensor ({N},), a weight per node")
+    if not bool((weight.isfinite() & (weight >= 0)).all()):
+        raise ValueError("data.sample_weight must be finite and at least 0: mend it, or take it out of data")
+    for name in ("train", "val"):
+        each = masks[name].reshape(N, -1).to(weight.dtype).T @ weight.cpu().to(masks[name].device)
+        if not bool((each > 0).all()):
+            raise ValueError(f"data.sample_weight is 0 for all nodes of data.{name}_mask: leave some with a weight")
+    return weight
 
 
 def _checked_mask(data: Any, name: str, N: int, trials: int | None) -> Tensor | None:

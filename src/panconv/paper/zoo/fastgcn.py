@@ -123,7 +123,7 @@ class SampledEpoch(Epoch):
 
     def _step(self) -> Tensor:
         (sample,) = self.train
-        z, (nodes, y, _) = sample.inputs[0], sample.part  # nodes and classes (n, S)
+        z, nodes, y = sample.inputs[0], sample.part.rows, sample.part.y  # nodes and classes (n, S)
         assert nodes is not None
         batches = -(-len(nodes) // self.batch)
         order = random.words(random.keys(self.seeds, _SHUFFLED, self.number), (len(nodes),)).argsort(dim=-1).T
