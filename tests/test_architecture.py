@@ -82,6 +82,8 @@ COVERED = {
     },
     **{f"estimator/{name}": "estimator/test_classifier" for name in ("base", "deep", "labels")},
     **{f"estimator/{name}": "estimator/test_sure" for name in ("answers", "calibration")},
+    "estimator/explaining/parts": "estimator/explaining/test_linear",
+    "estimator/explaining/text": "estimator/explaining/test_explanation",
     "estimator/nodes": "estimator/test_path_features",
     "estimator/terms": "estimator/test_path_features",
     "graph/bases": "graph/test_adjacency",

@@ -10,7 +10,7 @@ from torch_geometric.nn.conv.gcn_conv import gcn_norm
 from torch_geometric.transforms import GDC
 from torch_geometric.utils import to_dense_adj
 
-from panconv import MET, METHODS, Adjacency, Boltzmann, Fixed, Free, PowerLaw, Walks, load
+from panconv import MET, METHODS, Adjacency, Boltzmann, Fixed, Free, PowerLaw, ShortestPaths, Walks, load
 from panconv.testing import assert_gradients, assert_operator, close
 
 methods = st.sampled_from(sorted(METHODS))
@@ -472,3 +472,12 @@ def test_an_operator_stays_as_it_was_made(name):
     assert M.T.T.rule == M.rule == METHODS[1]
     assert M.similar()[0].rule.overall == "sym"
     assert M.rule.overall == "row"
+
+
+@given(graphs(), methods, st.integers(0, 3))
+def test_the_terms_of_the_transposed_are_the_terms_transposed(graph, method, L):
+    eye = torch.eye(graph.num_nodes, dtype=torch.float64)
+    for family in (Walks, ShortestPaths):
+        M = MET(family(adjacency(graph), L), [1.0] * (L + 1), method)
+        for term, transposed in zip(M.terms(eye), M.T.terms(eye), strict=True):
+            close(transposed, term.T)

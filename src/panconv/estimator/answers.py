@@ -8,8 +8,11 @@ import numpy as np
 import torch
 from sklearn.utils.validation import check_is_fitted
 
+from panconv.base.checks import checked_count
 from panconv.estimator import sure
 from panconv.estimator.deep import DeepHead
+from panconv.estimator.explaining import Explanation
+from panconv.estimator.explaining.asking import class_number, head_at
 from panconv.estimator.report import Report
 
 
@@ -42,6 +45,24 @@ class Answers:
             raise ValueError("disagreement is that of seeds, but head 'linear' has none: set head='pan'")
         found = sure.disagreement(model.by_seed(graph)).numpy()
         return found if nodes is None else found[graph.rows(nodes)]
+
+    def explain(self, node: Any, *, label: Any = None, top: int = 5, X: Any = None, graph: Any = None) -> Explanation:
+        """Why a node has its score: over path lengths, end nodes, features and single paths (docs/explain.md).
+
+        Args:
+            node: its id, or its row number where the graph has no ids.
+            label: the class whose score is explained; None for the one that is predicted.
+            top: how many of the single paths that add most are looked for; 0 for none.
+            X, graph: as in `predict`, of another graph; None for the one that it was fitted on.
+        """
+        nodes = self._nodes("explain", X, graph)  # type: ignore[attr-defined]
+        top = checked_count(top, "top", least=0)
+        head, row = head_at(self._model, nodes, node)  # type: ignore[attr-defined]
+        c = class_number(self.classes_, label, head.scores)  # type: ignore[attr-defined]
+        scores = torch.from_numpy(head.scores) / self.temperature_  # type: ignore[attr-defined]
+        share = scores.softmax(0) if self._kind == "softmax" else scores.sigmoid()  # type: ignore[attr-defined]
+        label, score = self.classes_[c], float(head.scores[c])  # type: ignore[attr-defined]
+        return head.parts(c, top).explanation(nodes, row, label, score, float(share[c]))
 
     def summary(self) -> str:
         """What the head is worth beside less, and whether the graph helps, in a few lines."""

@@ -82,12 +82,29 @@ class GraphEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
                     f"predict(X, graph=…) of others, got X, {shown(np.asarray(given.X))}"
                 )
             return decide(validate_data(self, given.X, accept_sparse="csr", dtype=_DTYPES, reset=False)).numpy()
+        found = self._read(given)
+        scores = decide(found).numpy()
+        return scores if nodes is None else scores[found.rows(nodes)]
+
+    def _nodes(self, what: str, X: Any, graph: Any) -> Nodes:
+        """The graph that something is asked of: another one, or the one that it was fitted on."""
+        check_is_fitted(self, "n_features_in_")
+        given = Given.of(X, False, graph)
+        if given.graph is not None:
+            return self._read(given)
+        if self._fitted_on is None:
+            raise ValueError(f"{what} is of a graph, but the estimator was fitted without one: fit(X, y, graph=…)")
+        if given.X is not None:
+            raise ValueError(f"graph is missing, and features alone tell no paths: {what}(…, X=…, graph=…)")
+        return self._fitted_on
+
+    def _read(self, given: Given) -> Nodes:
+        """The nodes of another graph, their features made as those of the graph that it was fitted on."""
         if self._fitted_on is None:
             raise ValueError("graph is given, but the estimator was fitted without one: fit(X, y, graph=…)")
         found = Nodes.of(given.graph, given.X, self._fitted_on.learned)
         validate_data(self, found.x if given.X is None else _shaped(given.X), skip_check_array=True, reset=False)
-        scores = decide(found).numpy()
-        return scores if nodes is None else scores[found.rows(nodes)]
+        return found
 
 
 def _shaped(X: Any) -> Any:

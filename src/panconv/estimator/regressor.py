@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,10 @@ from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_X_y
 
+from panconv.base.checks import checked_count
 from panconv.estimator.base import GraphEstimator, LinearModel, as_tensor, folds_for, seed_of, terms_of
+from panconv.estimator.explaining import Explanation
+from panconv.estimator.explaining.asking import column_number, head_at
 from panconv.estimator.given import Given
 from panconv.estimator.held_out import HeldOut
 from panconv.estimator.labels import numbers
@@ -76,6 +80,15 @@ class PANRegressor(RegressorMixin, GraphEstimator):  # type: ignore[misc]  # sci
         """Numbers (n,) or (n, K), as y was. Arguments as in `PANClassifier`."""
         found = self._asked(X, graph, nodes, lambda given: self._model.decision(given))
         return found[:, 0] if self._flat else found
+
+    def explain(self, node: Any, *, label: Any = None, top: int = 5, X: Any = None, graph: Any = None) -> Explanation:
+        """Why a node has the number that it has, as `PANClassifier.explain`; label is the column of y, where there are
+        several, and the probability NaN."""
+        nodes = self._nodes("explain", X, graph)
+        top = checked_count(top, "top", least=0)
+        head, row = head_at(self._model, nodes, node)
+        k = column_number(len(head.scores), label)
+        return head.parts(k, top).explanation(nodes, row, None if self._flat else k, float(head.scores[k]), math.nan)
 
     def score(
         self, X: Any = None, y: Any = None, sample_weight: Any = None, *, graph: Any = None, nodes: Any = None

@@ -169,14 +169,14 @@ class MET:
         return product(x.to(plan.dtype)).to(x.dtype)
 
     def terms(self, x: Tensor) -> Iterator[Tensor]:
-        """The terms of M·x by length, for layers that do not just add them; of half precision they are float32."""
+        """The terms of M·x by length, for layers that do not just add them; of half precision they are float32.
+        Those of M.T are transposed: of a unit vector they are a row of each length."""
         dtype = self._checked_operand(x)
-        if self._parts.transposed:
-            raise ValueError("terms are those of M: take them of M, not of M.T")
         if x.is_meta:
             return (x * w.sum().to(dtype) for w in self.weights())
         plan = self._plan(dtype)
-        return (term.to(dtype) for term in plan.terms(x.to(plan.dtype)))
+        terms = plan.adjoint_terms if self._parts.transposed else plan.terms
+        return (term.to(dtype) for term in terms(x.to(plan.dtype)))
 
     def to_dense(self, dtype: torch.dtype | None = None) -> Tensor:
         """M as a matrix (N, N), or (S, N, N) for S trials."""

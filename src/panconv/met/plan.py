@@ -106,6 +106,15 @@ class Plan(NamedTuple):
             return scaled
         return chain([next(scaled) + _times(self.factors.alone, x)], scaled)
 
+    def adjoint_terms(self, y: Tensor) -> Iterator[Tensor]:
+        """The transposed terms of n = 0 … L, applied."""
+        inner = y if self.factors.outer is None else _times(self.factors.outer, y)
+        for n, term in enumerate(self._adjoint_of_each([_times(left, inner) for left in self.factors.left])):
+            if self.factors.right is not None:
+                term = _times(self.factors.right[n] if self.right_varies else self.factors.right, term)
+            alone = self.factors.alone if n == 0 else None
+            yield term if alone is None else term + _times(alone, y)
+
     def _term_by_term(self, x: Tensor) -> Tensor:
         total: Tensor | None = None
         for left, term in zip(self.factors.left, self._inner(x), strict=True):

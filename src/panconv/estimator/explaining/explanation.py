@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from panconv.estimator.explaining.text import lines
+
 
 class Part(NamedTuple):
     """What a node or a feature adds to the score."""
@@ -26,14 +28,17 @@ class Explanation:
 
     Args:
         node: its id.
-        label: the class that is explained.
+        label: the class that is explained; of a regressor the column of y, None where there is but one.
         score: of that class, uncalibrated.
-        probability: of that class, calibrated.
+        probability: of that class, calibrated; NaN of a regressor.
         bias: what is added for every node alike; of a deep model also what its layers add.
         lengths: what paths of n = 0, 1, … steps add; of several layers, of n steps in all.
         ends: what each node adds by its features, the largest first, those that add nothing left out.
-        features: what each feature adds, over all nodes, the largest first.
-        paths: the single paths that add most, the largest first; there may be very many others.
+        features: what each feature adds, over all nodes, the largest first, those that add nothing left out.
+        paths: the single paths that add most, the largest first; there may be very many others. The largest has the
+            largest size, whatever its sign, here as above.
+
+    Printed, it is a few lines of text.
     """
 
     node: Any
@@ -45,3 +50,6 @@ class Explanation:
     ends: tuple[Part, ...]
     features: tuple[Part, ...]
     paths: tuple[PathPart, ...]
+
+    def __str__(self) -> str:
+        return "\n".join(lines(self))
