@@ -1,4 +1,5 @@
 import os
+import shutil
 
 import pytest
 import torch
@@ -17,3 +18,23 @@ if not torch.cuda.is_available():
 @pytest.fixture(autouse=True)
 def seeded():
     torch.manual_seed(0)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """A real one, started once."""
+    chromium, chromedriver = shutil.which("chromium") or shutil.which("google-chrome"), shutil.which("chromedriver")
+    if chromium is None or chromedriver is None:
+        pytest.skip("no Chromium with its driver on this machine")
+    from selenium import webdriver
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = chromium
+    for flag in ("--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync"):
+        options.add_argument(flag)
+    options.add_argument("--disable-background-networking")
+    options.add_argument("--disable-component-update")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(chromedriver))
+    yield driver
+    driver.quit()

@@ -84,6 +84,7 @@ COVERED = {
     **{f"estimator/{name}": "estimator/test_sure" for name in ("answers", "calibration")},
     "estimator/explaining/parts": "estimator/explaining/test_linear",
     "estimator/explaining/text": "estimator/explaining/test_explanation",
+    "estimator/pages": "estimator/pages",
     "estimator/nodes": "estimator/test_path_features",
     "estimator/terms": "estimator/test_path_features",
     "graph/bases": "graph/test_adjacency",

@@ -19,8 +19,9 @@ def test_scores_of_labelled_nodes_out_of_fold_are_kept():
 def test_a_class_of_one_node_is_never_held_out():
     A, X, y, _ = planted(N=90)
     y[np.flatnonzero(y == 2)[1:]] = -1
-    rows = PANClassifier("linear").fit(X, y, graph=A).held_out_.rows
-    assert sorted(rows) == np.flatnonzero(np.isin(y, (0, 1))).tolist()
+    found = PANClassifier("linear").fit(X, y, graph=A).held_out_
+    assert found.rows.tolist() == np.flatnonzero(y >= 0).tolist()
+    assert found.told.rows.tolist() == np.flatnonzero(np.isin(y, (0, 1))).tolist()
 
 
 def test_numbers_out_of_fold():

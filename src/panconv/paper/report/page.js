@@ -1,22 +1,3 @@
-// Sorting: a header button orders the rows by that column; rows without a value stay last.
-for (const table of document.querySelectorAll("table.sortable"))
-  table.querySelectorAll("thead th").forEach((head, column) => {
-    const button = head.querySelector("button");
-    if (!button) return;
-    button.addEventListener("click", () => {
-      const up = head.getAttribute("aria-sort") !== "ascending";
-      table.querySelectorAll("thead th").forEach(other => other.removeAttribute("aria-sort"));
-      head.setAttribute("aria-sort", up ? "ascending" : "descending");
-      const value = row => { const cell = row.cells[column];
-        return cell.dataset.value === undefined ? cell.textContent.trim() : cell.dataset.value; };
-      const rows = [...table.tBodies[0].rows].sort((a, b) => {
-        const [x, y] = [value(a), value(b)];
-        if (x === "" || y === "") return (x === "") - (y === "");
-        const order = isNaN(x) || isNaN(y) ? x.localeCompare(y, "en", {numeric: true}) : x - y;
-        return up ? order : -order; });
-      table.tBodies[0].append(...rows);
-    });
-  });
 // The figures follow the colours of the page.
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const paint = () => document.querySelectorAll(".plotly-graph-div").forEach(
@@ -26,5 +7,3 @@ const fit = () => document.querySelectorAll(".plotly-graph-div").forEach(plot =>
 dark.addEventListener("change", paint);
 paint();
 fit();
-// On paper nothing is folded away.
-addEventListener("beforeprint", () => document.querySelectorAll("details").forEach(each => each.open = true));

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
-from panconv.base.files import check_writable, replacing
+from panconv.base.files import check_writable
+from panconv.base.pages import template, write_page
 from panconv.base.words import in_words
 from panconv.paper.claims.claim import Evidence
 from panconv.paper.figures.palette import MODELS
@@ -32,9 +32,7 @@ def write_report(results: str | Path, out: str | Path) -> Path:
         raise ValueError(f"the results folder {store.folder} holds no results: panconv reproduce table1 makes some")
     check_writable(out)
     ledger = judged_by(Evidence.of(store.folder, records))
-    with replacing(out) as path:
-        path.write_text(page(records, ledger), encoding="utf-8", errors="backslashreplace")  # a path may be no text
-    return out
+    return write_page(page(records, ledger), out)
 
 
 def page(runs: Sequence[Record], ledger: Verdicts | None = None) -> str:
@@ -42,7 +40,7 @@ def page(runs: Sequence[Record], ledger: Verdicts | None = None) -> str:
     all_rows = summary.table2(runs)
     found = sections.tables(summary.table1(runs), all_rows, summary.table3(runs))
     own = own_graphs(runs)
-    return _template().render(
+    return template("panconv.paper.report", "template.html.j2").render(
         graphs=[summary.TITLES[name] for name in GRAPHS],
         tables=found,
         cards=sections.cards(found, own),
@@ -82,14 +80,6 @@ def _pictures(runs: Sequence[Record], rows: Sequence[summary.Row]) -> dict[str, 
         "grids": figures.heat_maps(runs),
         "plotly": Markup(get_plotlyjs()) if curves or rankings else "",
     }
-
-
-def _template() -> Template:
-    loader = PackageLoader("panconv.paper.report", ".")
-    environment = Environment(
-        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    return environment.get_template("template.html.j2")
 
 
 def _versions(runs: Sequence[Record]) -> list[str]:
