@@ -6,6 +6,7 @@ import pytest
 
 from panconv import read
 from panconv.data.features import Features
+from panconv.data.positions import COLUMNS
 from panconv.data.structure import core_numbers, structural
 
 
@@ -40,8 +41,8 @@ def test_walks():
 def test_a_graph_without_features_gets_them():
     graph = read([("hub", leaf) for leaf in "abcdef"] + [("a", "b")], directed=True)
     features = Features.fit(graph)
-    assert [name for name, _, _ in features.rows()] == list(structural(graph))
+    assert [name for name, _, _ in features.rows()] == [*structural(graph), "position"]
     x = features.transform(graph)
     assert np.isfinite(x).all()
-    assert x.shape == (7, 8)
+    assert x.shape == (7, 8 + COLUMNS)
     np.testing.assert_allclose(x.mean(0), 0, atol=1e-6)

@@ -15,6 +15,7 @@ from panconv.base.files import replacing
 from panconv.data.columns import CATEGORY, DATE, NUMBER, TEXT, UNUSED, Column
 from panconv.data.encoders import Categories, Counts, Numbers, Words, date_parts
 from panconv.data.graph import Graph
+from panconv.data.positions import COLUMNS, positions
 from panconv.data.structure import structural
 from panconv.data.tables import number_in
 
@@ -29,7 +30,7 @@ class Block:
     """Some columns that one transformer takes together.
 
     Args:
-        source: where their values are: "columns", "dates", "matrix" or "structure".
+        source: where their values are: "columns", "dates", "matrix", "structure" or "positions".
         columns: their names; of a matrix none.
         learned: what the transformer has learned of them.
     """
@@ -58,6 +59,8 @@ class Block:
         if self.source == "structure":
             found = structural(graph)
             return _stacked([found[name] for name in self.columns])
+        if self.source == "positions":
+            return positions(graph)
         if isinstance(self.learned, (Categories, Words)):
             return _texts(_column(graph, self.columns[0]))
         numbers = [_numbers(_column(graph, name)) for name in self.columns]
@@ -74,7 +77,7 @@ class Features:
     >>> graph = read([("a", "b"), ("b", "c")])
     >>> features = Features.fit(graph)
     >>> features.transform(graph).shape
-    (3, 7)
+    (3, 71)
     """
 
     blocks: tuple[Block, ...]
@@ -88,8 +91,7 @@ class Features:
             raise ValueError("nodes must be some of the graph's, got none: there is nothing to learn from")
         blocks = tuple(_learned(graph, rows))
         if not any(block.names for block in blocks):
-            values = structural(graph)
-            blocks = (Block("structure", [*values], Numbers.fit(_stacked([*values.values()])[rows])),)
+            blocks = tuple(_of_edges(graph, rows))
         return cls(blocks, tuple((name, each.why) for name, each in graph.columns.items() if each.kind == UNUSED))
 
     @property
@@ -186,6 +188,13 @@ def _learned(graph: Graph, rows: np.ndarray) -> Iterator[Block]:
             yield Block("matrix", [], Numbers.fit(values))
 
 
+def _of_edges(graph: Graph, rows: np.ndarray) -> Iterator[Block]:
+    """What the edges tell of the nodes, where nothing else does."""
+    values = structural(graph)
+    yield Block("structure", [*values], Numbers.fit(_stacked([*values.values()])[rows]))
+    yield Block("positions", [f"position {j}" for j in range(COLUMNS)], Numbers.fit(positions(graph)[rows]))
+
+
 def _is_count(values: np.ndarray) -> bool:
     """Whether numbers are mostly 0, and never negative: centred, they would fill the memory and say no more."""
     return bool((values == 0).mean() >= _MOSTLY_ZERO and np.nanmin(values, initial=0) >= 0)
@@ -227,6 +236,8 @@ def _rows(block: Block) -> Iterator[tuple[str, str, int]]:
         yield name, f"category: {len(learned.categories)} columns of 0 and 1", len(learned.categories)
     elif isinstance(learned, Words):
         yield name, f"text: TF-IDF of {len(learned.words):,} words", len(learned.words)
+    elif block.source == "positions":
+        yield "position", "where a node stands among the others, scaled", len(block.columns)
     elif block.source == "matrix":
         what = "divided by the largest" if isinstance(learned, Counts) else "gaps by the median, scaled"
         yield name, f"numbers: {what}", len(block.names)
