@@ -80,7 +80,7 @@ COVERED = {
         f"estimator/{name}": "estimator/test_linear"
         for name in ("axes", "losses", "penalties", "ridge", "scaled", "solver")
     },
-    **{f"estimator/{name}": "estimator/test_classifier" for name in ("base", "deep", "labels")},
+    **{f"estimator/{name}": "estimator/test_classifier" for name in ("base", "choosing", "deep", "labels")},
     **{f"estimator/{name}": "estimator/test_sure" for name in ("answers", "calibration")},
     "estimator/explaining/parts": "estimator/explaining/test_linear",
     "estimator/explaining/text": "estimator/explaining/test_explanation",

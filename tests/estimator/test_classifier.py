@@ -17,7 +17,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from torch_geometric.data import Data
 
 from panconv import Adjacency, PANClassifier, PathFeatures, read
-from panconv.estimator import classifier, deep
+from panconv.estimator import choosing, deep
 from panconv.estimator.labels import class_labels
 
 
@@ -111,13 +111,15 @@ def test_minus_one_is_a_class_where_there_is_no_graph():
     assert list(PANClassifier().fit(X, y).classes_) == [-1, 0, 1, 2]
 
 
-def test_several_labels_per_node():
+@pytest.mark.parametrize("head", ["linear", "pan"])
+def test_several_labels_per_node(head):
     A, X, y, truth = planted()
     labels = np.where(y[:, None] < 0, -1, np.stack([truth == 0, truth != 1], 1))
-    one = PANClassifier().fit(X, labels, graph=A)
+    one = PANClassifier(head, seeds=3, epochs=150).fit(X, labels, graph=A)
     assert one.predict().shape == one.predict_proba().shape == (240, 2)
     assert (one.predict()[:, 0] == (truth == 0)).mean() > 0.8
-    assert one.head_ == "linear"
+    assert (one.predict()[:, 1] == (truth != 1)).mean() > 0.8
+    assert one.scores_[head] < 2 * np.log(2)
 
 
 def test_weights_by_class_and_by_node():
@@ -133,6 +135,20 @@ def test_weights_by_class_and_by_node():
     dropped = PANClassifier("linear", L=1).fit(X, y, (np.arange(240) % 2).astype(float), graph=A)
     hidden = PANClassifier("linear", L=1).fit(X, np.where(np.arange(240) % 2, y, -1), graph=A)
     assert np.allclose(dropped.decision_function(), hidden.decision_function())
+
+
+def test_the_deep_head_weighs_nodes_and_classes():
+    """A class that weighs a hundredth is hardly ever said, by node as by class; what weighs nothing is not learned."""
+    A, X, y, truth = planted()
+    light = {0: 1.0, 1: 0.01, 2: 1.0}
+    by_class = PANClassifier("pan", seeds=3, epochs=60, class_weight=light).fit(X, y, graph=A)
+    by_node = PANClassifier("pan", seeds=3, epochs=60).fit(X, y, np.where(y == 1, 0.01, 1.0), graph=A)
+    assert np.allclose(by_class.predict_proba(), by_node.predict_proba(), atol=1e-5)
+    assert (by_class.predict() == 1).sum() < 10 < (truth == 1).sum()
+    weight = (np.arange(240) % 4 > 0).astype(float)
+    dropped = PANClassifier("pan", seeds=3, epochs=5).fit(X, y, weight, graph=A)
+    hidden = PANClassifier("pan", seeds=3, epochs=5).fit(X, np.where(weight > 0, y, -1), graph=A)
+    assert np.array_equal(dropped.predict_proba(), hidden.predict_proba())
 
 
 def test_without_a_graph_it_goes_where_estimators_go():
@@ -202,7 +218,7 @@ def test_auto_takes_what_loses_less_out_of_fold(monkeypatch):
     one = PANClassifier(seeds=3, epochs=40, budget=60).fit(X, y, graph=A)
     assert set(one.scores_) == {"linear", "pan"}
     assert one.scores_[one.head_] == min(one.scores_.values())
-    monkeypatch.setattr(classifier, "_told", lambda scores, task: 0.0 if seen.append(1) or len(seen) == 2 else 1.0)
+    monkeypatch.setattr(choosing, "told", lambda scores, task: 0.0 if seen.append(1) or len(seen) == 2 else 1.0)
     seen = []
     assert PANClassifier(seeds=3, epochs=3).fit(X, y, graph=A).head_ == "pan"
 
@@ -248,7 +264,7 @@ A, X, y, _ = planted()
         ({}, {"class_weight": "even"}, ValueError, "class_weight must be 'balanced'"),
         ({}, {"cv": 1}, ValueError, "cv must be an integer of at least 2"),
         ({}, {"head": "pan", "seeds": 2}, ValueError, "seeds must be an integer of at least 3"),
-        ({}, {"head": "pan", "class_weight": "balanced"}, ValueError, "head='pan' needs a graph, one class per node"),
+        ({}, {"head": "pan", "cv": TimeSeriesSplit(2)}, ValueError, "head='pan' needs a graph, and a number for cv"),
         ({"graph": None}, {"head": "pan"}, ValueError, "head='pan' needs a graph"),
         ({"sample_weight": np.zeros(240)}, {}, ValueError, "Sample weights must contain at least one"),
         ({"y": np.where(np.arange(240) < 2, np.arange(240), -1)}, {"head": "pan"}, ValueError, "needs 3 seeds, and of"),

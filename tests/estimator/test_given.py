@@ -42,7 +42,7 @@ def test_a_regressor_takes_the_numbers_of_a_table():
         {"id": range(40), "size": truth, "score": [f"{10 * t}" if i % 2 else "" for i, t in enumerate(truth)]}
     )
     graph = read(pd.DataFrame(edges, columns=["source", "target"]), nodes, label="score")
-    one = PANRegressor(L=1).fit(graph)
+    one = PANRegressor("linear", L=1).fit(graph)
     assert int(one._known.sum()) == 20
     assert np.abs(one.predict() - 10 * truth[[int(name) for name in one.ids_]]).max() < 5
 

@@ -28,7 +28,7 @@ def test_numbers_out_of_fold():
     A, X, _, _ = planted(N=90)
     y = X @ np.arange(8.0) + np.random.default_rng(0).normal(size=90)
     y[::2] = np.nan
-    rows, found, true = PANRegressor().fit(X, y, graph=A).held_out_
+    rows, found, true = PANRegressor("linear").fit(X, y, graph=A).held_out_
     assert true[:, 0].tolist() == y[1::2].tolist()
     assert rows.tolist() == list(range(1, 90, 2))
     assert 0.9 < r2_score(true, found) < 1

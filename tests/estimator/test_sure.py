@@ -75,6 +75,6 @@ def test_seeds_that_disagree_are_counted():
     assert one.disagreement(nodes=[4]).shape == (1,)
     with pytest.raises(ValueError, match="disagreement is that of seeds, but head 'linear' has none"):
         PANClassifier("linear", L=1).fit(X, y, graph=A).disagreement()
-    several = PANClassifier().fit(X, np.stack([y == 0, y == 1], 1).astype(int), graph=A)
+    several = PANClassifier("linear").fit(X, np.stack([y == 0, y == 1], 1).astype(int), graph=A)
     with pytest.raises(ValueError, match="predict_set goes with one class per node"):
         several.predict_set()

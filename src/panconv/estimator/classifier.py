@@ -9,32 +9,18 @@ import numpy as np
 import torch
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
-from torch import Tensor
 
-from panconv.base.checks import as_integer, checked_count, checked_positive, shown
 from panconv.estimator import sure
 from panconv.estimator.answers import Answers
-from panconv.estimator.base import (
-    GraphEstimator,
-    LinearModel,
-    as_tensor,
-    folds_for,
-    per_class,
-    seed_of,
-    terms_of,
-)
-from panconv.estimator.calibration import log_loss, temperature
-from panconv.estimator.deep import DeepHead, fit_deep
+from panconv.estimator.base import GraphEstimator, as_tensor, folds_for, per_class, seed_of
+from panconv.estimator.calibration import temperature
+from panconv.estimator.choosing import chosen_head
 from panconv.estimator.given import Given
 from panconv.estimator.held_out import HeldOut
-from panconv.estimator.labels import Labels, checked_classes, class_labels
-from panconv.estimator.linear import fit_linear
-from panconv.estimator.nodes import Matrix, Nodes
+from panconv.estimator.labels import checked_classes, class_labels
+from panconv.estimator.nodes import Nodes
 from panconv.estimator.penalties import Task
 from panconv.estimator.report import report
-from panconv.estimator.terms import Paths
-
-HEADS = ("linear", "pan", "auto")
 
 
 class PANClassifier(ClassifierMixin, Answers, GraphEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -50,7 +36,7 @@ class PANClassifier(ClassifierMixin, Answers, GraphEstimator):  # type: ignore[m
 
     Args:
         head: "linear", a convex model of path features; "pan", an ensemble of the deep model; "auto", whichever loses
-            less out of fold, which is the linear one where there is no graph, several labels per node, or weights.
+            less out of fold, which is the linear one where there is no graph, or a splitter for cv.
         L, method, paths: of the path features, as in `PathFeatures`.
         class_weight: "balanced", weights by class, or None.
         cv: the number of folds, a splitter, or pairs of row numbers among the labelled rows.
@@ -122,57 +108,17 @@ class PANClassifier(ClassifierMixin, Answers, GraphEstimator):  # type: ignore[m
         self.classes_, own = labels.classes, as_tensor(per_class(weight, labels, self.class_weight))
         seed = seed_of(self.random_state)
         task = Task(labels.targets, own, folds_for(self.cv, known, labels, seed), labels.kind)
-        weighted = sample_weight is not None or self.class_weight is not None
-        model, scores = self._chosen(nodes, labels, task, weighted, seed)
-        self._model, self._kind = model, labels.kind
+        self.head_, self._model, scores, self.scores_ = chosen_head(self, nodes, labels, task, seed)
+        self._kind = labels.kind
         self.temperature_ = temperature(scores, task.targets, task.weight, labels.kind)
         self.held_out_ = HeldOut.of(labels.rows, scores, task.targets)
-        self._settle(nodes, labels, model.decision(nodes))
+        self._settle(nodes, labels, self._model.decision(nodes))
         single = labels.kind == "softmax"
         self._doubts = sure.doubts((scores / self.temperature_).softmax(1), task.targets) if single else None
         told = isinstance(nodes, Nodes) and single
         self.report_ = report(self.head_, nodes, torch.from_numpy(labels.rows), task, scores) if told else None
         self.seconds_ = time.perf_counter() - began
         return self
-
-    # ------------------------------------------------------------------ heads
-
-    def _chosen(
-        self, nodes: Nodes | Matrix, labels: Labels, task: Task, weighted: bool, seed: int
-    ) -> tuple[LinearModel | DeepHead, Tensor]:
-        """The head, and its scores out of fold."""
-        if self.head not in HEADS:
-            raise ValueError(f"head must be one of {', '.join(HEADS)}, got {shown(self.head)}")
-        dealt = as_integer(self.cv) is not None  # the deep head deals parts of its own, which keep to no splitter
-        able = isinstance(nodes, Nodes) and labels.kind == "softmax" and not weighted and dealt
-        if self.head == "pan" and not able:
-            raise ValueError(
-                "head='pan' needs a graph, one class per node, no weights and a number for cv: set head='linear'"
-            )
-        if self.budget is not None:
-            checked_positive(self.budget, "budget")
-        y = labels.y[labels.known]
-        found: dict[str, tuple[LinearModel | DeepHead, Tensor]] = {}
-        if self.head != "pan":
-            found["linear"] = self._linear(nodes, labels, task)
-        if self.head == "pan" or (self.head == "auto" and able and self._enough(y)):
-            assert isinstance(nodes, Nodes)
-            seeds = [seed % 2**31 + s for s in range(checked_count(self.seeds, "seeds", least=3))]
-            deep = fit_deep(nodes, labels.rows, y, seeds, self.epochs, self.budget)
-            found["pan"] = deep, deep.scores
-        self.scores_ = {name: _told(scores, task) for name, (_, scores) in found.items()}
-        self.head_ = min(found, key=lambda name: self.scores_[name])
-        return found[self.head_]
-
-    def _enough(self, y: np.ndarray) -> bool:
-        """Whether there are labels for the parts that the seeds leave out."""
-        counts = np.bincount(y)
-        return int(counts[counts > 1].sum()) >= max(self.seeds, 3)
-
-    def _linear(self, nodes: Nodes | Matrix, labels: Labels, task: Task) -> tuple[LinearModel, Tensor]:
-        paths = Paths(self.L, self.method, self.paths) if isinstance(nodes, Nodes) else None
-        head = fit_linear((block[labels.rows] for block in terms_of(nodes, paths)), task)
-        return LinearModel(head, paths), head.chosen.scores
 
     # ------------------------------------------------------------------ answers
 
@@ -216,12 +162,3 @@ class PANClassifier(ClassifierMixin, Answers, GraphEstimator):  # type: ignore[m
 
     def _decided(self, X: Any, graph: Any, nodes: Any) -> np.ndarray:
         return self._asked(X, graph, nodes, lambda found: self._model.decision(found))
-
-
-def _told(scores: Tensor, task: Task) -> float:
-    """The log loss out of fold, each head at its own best temperature; NaN where nothing was held out."""
-    known = scores.isfinite().all(1)
-    if not bool(known.any()):
-        return float("nan")
-    T = temperature(scores, task.targets, task.weight, task.loss)
-    return float(log_loss(scores[known] / T, task.targets[known], task.weight[known], task.loss))

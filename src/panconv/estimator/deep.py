@@ -1,10 +1,15 @@
-"""The deep head: `PAN.preset("general")`, an ensemble of seeds side by side, by their mean scores."""
+"""The deep head: a PAN by its recipe, an ensemble of seeds side by side, by their mean scores.
+
+Each seed first learns without two parts of the labels: one to stop by, and one that it is judged by. Then each learns
+from all labels but one, another for each seed, for as many epochs as the first round asked for.
+"""
 
 from __future__ import annotations
 
 import statistics
 import time
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,33 +18,40 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
+from panconv.base.checks import checked_count
 from panconv.compute.features import SparseRows
 from panconv.estimator.folds import dealt
+from panconv.estimator.labels import Labels
 from panconv.estimator.nodes import Matrix, Nodes
+from panconv.training.fit import FitResult
 from panconv.training.models import PAN
 from panconv.training.recipe import Recipe
 
-_SHARE = 0.7  # of the time that there is, for finding when to stop; the rest is for all labels
+SEEDS = 3  # at least: one part to stop by, one to be judged by, one to learn from
+_COUNTS = 0.5  # the share of zeros from which on columns that are never negative are taken for counts
+_FOR_CLASSES = {"draws": 1, "consistency": 0.0, "nodes": None, "ramp": 0}  # what holds probabilities together: without
 
 
 class Scaling(NamedTuple):
-    """How features are made ready: counts as shares of their row, as presets were searched with, and numbers of either
-    sign about their mean, since the sum of a row of those says nothing."""
+    """How features are made ready: counts as shares of their row, as presets were searched with, and other numbers
+    about their mean, since the sum of a row of those says nothing."""
 
     mean: np.ndarray | None  # (F,); None for shares
     size: np.ndarray | None
 
     @staticmethod
     def of(x: Matrix) -> Scaling:
-        if x.min() >= 0 or sp.issparse(x):
+        stored = (x.count_nonzero() if sp.issparse(x) else np.count_nonzero(x)) / max(1, x.shape[0] * x.shape[1])
+        if stored <= 1 - _COUNTS and (sp.issparse(x) or x.min() >= 0):
             return Scaling(None, None)
+        x = _dense(x)
         size = x.std(0)
         return Scaling(x.mean(0), np.where(size > 0, size, 1.0))
 
     def __call__(self, x: Matrix) -> Tensor:
         """Float32, dense or sparse CSR."""
         if self.mean is not None:
-            return torch.from_numpy(np.asarray((x - self.mean) / self.size, dtype=np.float32))
+            return torch.from_numpy(np.asarray((_dense(x) - self.mean) / self.size, dtype=np.float32))
         total = np.asarray(abs(x).sum(1)).reshape(-1, 1)
         share = 1 / np.where(total > 0, total, 1.0)
         if not sp.issparse(x):
@@ -49,106 +61,155 @@ class Scaling(NamedTuple):
         return torch.sparse_csr_tensor(start, column, torch.from_numpy(made.data), made.shape, check_invariants=False)
 
 
+def _dense(x: Matrix) -> np.ndarray:
+    return x.toarray() if sp.issparse(x) else np.asarray(x)
+
+
+class Units(NamedTuple):
+    """From what the model says to the user's units: numbers are learned with mean 0 and size 1, classes as they are."""
+
+    mean: Tensor  # (C,), float64, that is added
+    size: Tensor  # (C,), float64, by which is multiplied before
+
+    @staticmethod
+    def of(labels: Labels, weight: Tensor) -> Units:
+        targets = labels.targets
+        if labels.kind != "squared":
+            return Units(torch.zeros(targets.size(1)).double(), torch.ones(targets.size(1)).double())
+        share = (weight / weight.sum()).unsqueeze(1)
+        mean = (share * targets).sum(0)
+        size = (share * (targets - mean).square()).sum(0).sqrt()
+        return Units(mean, torch.where(size > 1e-12 * mean.abs() + 1e-300, size, 1.0))
+
+    def __call__(self, scores: Tensor) -> Tensor:
+        return self.mean + self.size * scores.double()
+
+
 class DeepHead(NamedTuple):
     """A trained ensemble."""
 
     model: PAN
     scaling: Scaling
-    scores: (
-        Tensor  # (n, C) of the labelled rows out of fold, by seeds that neither learned from them nor stopped by them
-    )
-    epochs: int
+    units: Units
+    epochs: int  # of the training on all labels
 
     def by_seed(self, nodes: Nodes) -> Tensor:
         """Scores (N, S, C)."""
         with torch.no_grad():
-            return self.model(_sparse(self.scaling(nodes.x)), nodes.adj).double()
+            return self.units(self.model(_sparse(self.scaling(nodes.x)), nodes.adj))
 
     def decision(self, nodes: Nodes) -> Tensor:
         """The mean scores of the seeds, (N, C)."""
         return self.by_seed(nodes).mean(1)
 
 
+class Held(NamedTuple):
+    """What a recipe came to on labels that its seeds neither learned from nor stopped by."""
+
+    recipe: Recipe
+    scores: Tensor  # (n, C) of the labelled rows, out of fold; NaN for a row that no part holds
+    epochs: int  # that suit it
+    seconds: float  # that so many epochs took
+
+
+class DeepTraining:
+    """The labels of a graph in parts, and trainings on them.
+
+    Args:
+        nodes: the graph.
+        labels: what is known of its nodes.
+        weight: (n,), of the labelled nodes, float64.
+        seeds: at least 3.
+    """
+
+    def __init__(self, nodes: Nodes, labels: Labels, weight: Tensor, seeds: Sequence[int]) -> None:
+        self.nodes, self.labels, self.weight, self.seeds = nodes, labels, weight, list(seeds)
+        checked_count(len(self.seeds), "seeds", least=SEEDS)
+        S, y = len(self.seeds), labels.y[labels.known]
+        self.part = dealt(y if labels.kind == "softmax" else np.zeros(len(y), np.int64), S, self.seeds[0]).test
+        if self.part.size(1) < S:
+            kinds = "of some class " * (labels.kind == "softmax")
+            raise ValueError(
+                f"head='pan' needs {SEEDS} seeds, and {kinds}as many labels as seeds, got {S} seeds and "
+                f"{self.part.size(1)} parts of the labels: set seeds={SEEDS}, or head='linear'"
+            )
+        self.scaling, self.units = Scaling.of(nodes.x), Units.of(labels, weight)
+
+    @cached_property
+    def data(self) -> Data:
+        """The graph as `fit` takes it, but for the masks."""
+        targets, rows, N = self.labels.targets, self.labels.rows, self.nodes.x.shape[0]
+        if self.labels.kind == "softmax":
+            y = torch.full((N,), -1)
+            y[rows] = targets.argmax(1)
+        else:
+            learned = (targets - self.units.mean) / self.units.size
+            y = torch.zeros(N, targets.size(1), dtype=torch.float32)
+            y[rows] = learned.float()
+            y = y > 0.5 if self.labels.kind == "logistic" else y
+        data = Data(x=self.scaling(self.nodes.x), adj=self.nodes.adj, y=y)
+        if bool((self.weight != self.weight[0]).any()):
+            data.sample_weight = torch.ones(N)
+            data.sample_weight[rows] = (self.weight / self.weight.mean()).float()
+        return data
+
+    def held(self, recipe: Recipe, end: float | None = None) -> Held:
+        """What a recipe says of each part without having seen it; by a time, if there is one, with as much left for
+        `finished`."""
+        began = time.perf_counter()
+        stop = self.part.roll(1, 1)
+        train = ~(self.part | stop)
+        first = self._fit(recipe, _level(train), stop, end, kept=True)
+        with torch.no_grad():
+            found = first.model(_sparse(self.data.x), self.nodes.adj)[self.labels.rows].double()  # (n, S, C)
+        scores = self.units((found * self.part.unsqueeze(-1)).sum(1))
+        scores[~self.part.any(1)] = torch.nan
+        best = max(1, round(statistics.median(first.best_epoch)))
+        share = best / max(first.stopped_epoch)
+        return Held(recipe, scores, best, share * (time.perf_counter() - began))
+
+    def finished(self, held: Held, end: float | None = None) -> DeepHead:
+        """The ensemble that learns from all labels but one, for as many epochs as suit it, or until a time."""
+        S, one = len(self.seeds), torch.zeros_like(self.part)
+        one[self._apart(S), torch.arange(S)] = True
+        recipe = held.recipe.but(epochs=held.epochs, patience=held.epochs + 1, keep="last")
+        last = self._fit(recipe, ~one, one, end)
+        return DeepHead(last.model, self.scaling, self.units, max(last.stopped_epoch))
+
+    def _fit(self, recipe: Recipe, train: Tensor, val: Tensor, end: float | None, kept: bool = False) -> FitResult[PAN]:
+        if self.labels.kind != "softmax":
+            recipe = recipe.but(**_FOR_CLASSES)
+        for name, part in (("train_mask", train), ("val_mask", val)):
+            mask = torch.zeros(len(self.data.y), part.size(1), dtype=torch.bool)
+            mask[self.labels.rows] = part
+            self.data[name] = mask
+        cut = None if end is None else _until(end, kept)
+        return recipe.fit(self.data, self.seeds, classes=len(self.units.mean), cut=cut)
+
+    def _apart(self, S: int) -> np.ndarray:
+        """A labelled row for each seed; of classes all of the largest, which can spare it."""
+        y = self.labels.y[self.labels.known]
+        return np.flatnonzero(y == np.bincount(y).argmax())[:S] if self.labels.kind == "softmax" else np.arange(S)
+
+
 def _sparse(x: Tensor) -> Any:
     return x if x.layout == torch.strided else SparseRows.of(x)
 
 
-def fit_deep(
-    nodes: Nodes,
-    rows: np.ndarray,
-    y: np.ndarray,
-    seeds: Sequence[int],
-    epochs: int | None = None,
-    seconds: float | None = None,
-    recipe: Recipe | None = None,
-) -> DeepHead:
-    """Trains twice: once to see when to stop, and what comes out of fold; then on all labels for as long.
-
-    Each seed first learns without two parts of the labels, one to stop by and one that is predicted. Then each learns
-    from all labels but one, another for each seed, since a training must have something to be measured by.
-
-    Args:
-        nodes: the graph.
-        rows: (n,), the numbers of the nodes whose class is known.
-        y: (n,), their class numbers.
-        seeds: at least 3.
-        epochs: at most; None for the preset's.
-        seconds: to spend, or a little more; None for as many as it takes.
-        recipe: of the model and its training; None for the preset "general".
-    """
-    began, S = time.perf_counter(), len(seeds)
-    recipe = PAN.preset("general") if recipe is None else recipe
-    recipe = recipe if epochs is None else recipe.but(epochs=epochs)
-    part = dealt(y, S, seeds[0]).test  # (n, S)
-    if part.size(1) < S or S < 3:
-        raise ValueError(
-            f"head='pan' needs 3 seeds, and of some class as many labels as seeds, got {S} seeds and {part.size(1)} "
-            "parts of the labels: set seeds=3, or head='linear'"
-        )
-    scaling, C = Scaling.of(nodes.x), int(y.max()) + 1
-    data = Data(x=scaling(nodes.x), adj=nodes.adj, y=torch.full((nodes.x.shape[0],), -1))
-    data.y[rows] = torch.from_numpy(y)
-    stop = part.roll(1, 1)
-    _set_masks(data, rows, _level(~(part | stop)), stop)
-    cut = None if seconds is None else _until(began + _SHARE * seconds)
-    first = recipe.fit(data, seeds, classes=C, cut=cut)
-    with torch.no_grad():
-        found = first.model(_sparse(data.x), nodes.adj)[rows].double()  # (n, S, C)
-    held = part.any(1, keepdim=True)
-    scores = torch.where(held, (found * part.unsqueeze(-1)).sum(1), torch.nan)
-    best = max(1, round(statistics.median(first.best_epoch)))
-    one = torch.zeros_like(part)
-    one[torch.from_numpy(_apart(y, S)), torch.arange(S)] = True
-    _set_masks(data, rows, ~one, one)
-    last = recipe.but(epochs=best, patience=best + 1, keep="last").fit(data, seeds, classes=C)
-    return DeepHead(last.model, scaling, scores, best)
-
-
-def _set_masks(data: Data, rows: np.ndarray, train: Tensor, val: Tensor) -> None:
-    """Masks (N, S) of those of the labelled rows (n, S)."""
-    for name, part in (("train_mask", train), ("val_mask", val)):
-        mask = torch.zeros(len(data.y), part.size(1), dtype=torch.bool)
-        mask[rows] = part
-        data[name] = mask
-
-
 def _level(train: Tensor) -> Tensor:
-    """Training parts (n, S) of one size, as the preset's training asks: the larger ones go without a label or two."""
+    """Training parts (n, S) of one size, as the presets' training asks: the larger ones go without a label or two."""
     place = train.cumsum(0)
     return train & (place <= train.sum(0).min())
 
 
-def _apart(y: np.ndarray, S: int) -> np.ndarray:
-    """A labelled row for each seed, of the largest class."""
-    return np.flatnonzero(y == np.bincount(y).argmax())[:S]
-
-
-def _until(end: float) -> Any:
-    """Ends all trials when the time is over, once each has an epoch to go back to."""
+def _until(end: float, kept: bool) -> Any:
+    """Ends all trials when the time is over, once each has an epoch to go back to; with `kept` so that as much time as
+    was spent is left."""
+    began = time.perf_counter()
 
     def cut(done: int, history: Any, best: Tensor) -> Tensor | None:
-        return (
-            torch.zeros_like(best, dtype=torch.bool) if time.perf_counter() > end and bool((best > 0).all()) else None
-        )
+        now = time.perf_counter()
+        over = now + kept * (now - began) > end and bool((best > 0).all())
+        return torch.zeros_like(best, dtype=torch.bool) if over else None
 
     return cut

@@ -11,39 +11,54 @@ from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_X_y
 
 from panconv.base.checks import checked_count
-from panconv.estimator.base import GraphEstimator, LinearModel, as_tensor, folds_for, seed_of, terms_of
+from panconv.estimator.base import GraphEstimator, as_tensor, folds_for, seed_of
+from panconv.estimator.choosing import chosen_head
 from panconv.estimator.explaining import Explanation
 from panconv.estimator.explaining.asking import column_number, head_at
 from panconv.estimator.given import Given
 from panconv.estimator.held_out import HeldOut
 from panconv.estimator.labels import numbers
-from panconv.estimator.linear import fit_linear
 from panconv.estimator.nodes import Nodes
 from panconv.estimator.penalties import Task
-from panconv.estimator.terms import Paths
 
 
 class PANRegressor(RegressorMixin, GraphEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """Numbers of the nodes of a graph, learned from those that are known, by ridge regression on path features.
+    """Numbers of the nodes of a graph, learned from those that are known.
 
     With a graph, what is not known is NaN or None, and `fit` takes all nodes; without one it is a ridge regression of
     the rows it is given. What a graph makes impossible is said of `PANClassifier`.
 
     Args:
-        L, method, paths: of the path features, as in `PathFeatures`.
-        cv, random_state: as in `PANClassifier`.
+        head: "linear", ridge regression on path features, in closed form; "pan", an ensemble of the deep model, which
+            learns numbers of mean 0 and size 1 and answers in yours; "auto", whichever loses less out of fold.
+        L, method, paths, cv, seeds, epochs, budget, random_state: as in `PANClassifier`.
 
     Attributes:
+        head_, scores_: as in `PANClassifier`; the loss is the mean square, where the variance of a column is 1.
         held_out_: the numbers that were predicted out of fold, beside the true ones, as `HeldOut`.
     """
 
     def __init__(
-        self, *, L: int = 3, method: int = 5, paths: Any = "walks", cv: Any = 5, random_state: int | None = 0
+        self,
+        head: str = "auto",
+        *,
+        L: int = 3,
+        method: int = 5,
+        paths: Any = "walks",
+        cv: Any = 5,
+        seeds: int = 5,
+        epochs: int | None = None,
+        budget: float | None = None,
+        random_state: int | None = 0,
     ) -> None:
+        self.head = head
         self.L = L
         self.method = method
         self.paths = paths
         self.cv = cv
+        self.seeds = seeds
+        self.epochs = epochs
+        self.budget = budget
         self.random_state = random_state
 
     def __sklearn_tags__(self) -> Any:
@@ -66,13 +81,12 @@ class PANRegressor(RegressorMixin, GraphEstimator):  # type: ignore[misc]  # sci
         weight = self._weights(sample_weight, x)
         labels = known.without(weight)
         rows = labels.rows
-        folds = folds_for(self.cv, known, labels, seed_of(self.random_state))
-        paths = Paths(self.L, self.method, self.paths) if isinstance(nodes, Nodes) else None
+        seed = seed_of(self.random_state)
+        folds = folds_for(self.cv, known, labels, seed)
         task = Task(labels.targets, as_tensor(weight[rows]), folds, "squared")
         self._flat = len(np.shape(np.asarray(given.y))) == 1
-        head = fit_linear((block[rows] for block in terms_of(nodes, paths)), task)
-        self._model = LinearModel(head, paths)
-        self.held_out_ = HeldOut.of(rows, head.chosen.scores, task.targets)
+        self.head_, self._model, scores, self.scores_ = chosen_head(self, nodes, labels, task, seed)
+        self.held_out_ = HeldOut.of(rows, scores, task.targets)
         self._settle(nodes, labels, self._model.decision(nodes))
         return self
 

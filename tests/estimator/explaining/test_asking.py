@@ -84,7 +84,7 @@ def test_what_is_refused():
 def test_numbers():
     A, X, _, truth = planted()
     two = np.stack([truth + X[:, 0], X[:, 1]], 1)
-    one, both = (PANRegressor(L=1, cv=3).fit(X, y, graph=A) for y in (two[:, 0], two))
+    one, both = (PANRegressor("linear", L=1, cv=3).fit(X, y, graph=A) for y in (two[:, 0], two))
     assert_adds_up(one.explain(5), one.predict(nodes=[5])[0])
     assert np.isnan(one.explain(5).probability)
     assert one.explain(5).label is None
