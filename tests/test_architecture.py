@@ -82,6 +82,7 @@ COVERED = {
     },
     **{f"estimator/{name}": "estimator/test_classifier" for name in ("base", "choosing", "deep", "labels")},
     **{f"estimator/{name}": "estimator/test_sure" for name in ("answers", "calibration")},
+    **{f"estimator/explaining/{name}": "estimator/explaining/test_deep" for name in ("gated", "unrolled")},
     "estimator/explaining/parts": "estimator/explaining/test_linear",
     "estimator/explaining/text": "estimator/explaining/test_explanation",
     "estimator/pages": "estimator/pages",

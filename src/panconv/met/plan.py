@@ -132,10 +132,20 @@ class Plan(NamedTuple):
             return (self.family.term(n, _times(r, x)) for n, r in enumerate(self._rights()))
         return self.family.terms(x if self.factors.right is None else _times(self.factors.right, x))
 
+    def adjoint_sum(self, v: Sequence[Tensor]) -> Tensor:
+        """Σₙ (the transposed term of length n) vₙ."""
+        outer = self.factors.outer
+        inner = v if outer is None else [_times(outer, each) for each in v]
+        return self._back([_times(left, each) for left, each in zip(self.factors.left, inner, strict=True)], v[0])
+
     def _adjoint_term_by_term(self, y: Tensor) -> Tensor:
         inner = y if self.factors.outer is None else _times(self.factors.outer, y)
-        total = self._adjoint_of_terms([_times(left, inner) for left in self.factors.left])
-        return total if self.factors.alone is None else total + _times(self.factors.alone, y)
+        return self._back([_times(left, inner) for left in self.factors.left], y)
+
+    def _back(self, scaled: list[Tensor], first: Tensor) -> Tensor:
+        """Behind the factors on the left; `first` is what the term of no steps is applied to."""
+        total = self._adjoint_of_terms(scaled)
+        return total if self.factors.alone is None else total + _times(self.factors.alone, first)
 
     def _adjoint_of_terms(self, scaled: list[Tensor]) -> Tensor:
         if self.right_varies:

@@ -26,7 +26,7 @@ def test_an_explanation_cannot_be_changed():
 def test_as_text():
     assert str(ONE).splitlines() == [
         "cust-418: topic, probability 0.75",
-        "score +1.50, of which +0.25 is the same for every node",
+        "score +1.50, of which +0.25 is bias",
         "by path length",
         "  0 steps  +0.50",
         "  1 step   +0.75",
@@ -54,4 +54,4 @@ def test_text_of_a_number_of_many_lengths_and_of_small_scores():
     assert "  others    +0.06" in text
     assert "  10 steps  +0.01" not in text
     small = replace(ONE, score=2e-5, bias=1e-5, lengths=(1e-5,), paths=())
-    assert str(small).splitlines()[1] == "score +0.0000200, of which +0.0000100 is the same for every node"
+    assert str(small).splitlines()[1] == "score +0.0000200, of which +0.0000100 is bias"

@@ -9,6 +9,7 @@ import numpy as np
 from panconv.base.checks import as_integer, kind_of, shown
 from panconv.base.near import nearest
 from panconv.estimator.base import LinearModel
+from panconv.estimator.explaining.deep import DeepAt
 from panconv.estimator.explaining.linear import LinearAt
 from panconv.estimator.explaining.parts import At
 from panconv.estimator.nodes import Nodes
@@ -21,7 +22,7 @@ def head_at(model: Any, nodes: Nodes, node: Any) -> tuple[At, int]:
     row = _row(nodes, node)
     if isinstance(model, LinearModel) and model.paths is not None:
         return LinearAt(model.head, model.paths, nodes, row), row
-    raise ValueError("explain is for head='linear' so far: set it")
+    return DeepAt.of_head(model, nodes, row), row
 
 
 def _row(nodes: Nodes, node: Any) -> int:

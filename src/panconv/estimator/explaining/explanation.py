@@ -31,7 +31,8 @@ class Explanation:
         label: the class that is explained; of a regressor the column of y, None where there is but one.
         score: of that class, uncalibrated.
         probability: of that class, calibrated; NaN of a regressor.
-        bias: what is added for every node alike; of a deep model also what its layers add.
+        bias: what is added whatever the features are: of the linear head for every node alike, of a deep model what the
+            biases of its layers come to at the gates of this node.
         lengths: what paths of n = 0, 1, … steps add; of several layers, of n steps in all.
         ends: what each node adds by its features, the largest first, those that add nothing left out.
         features: what each feature adds, over all nodes, the largest first, those that add nothing left out.

@@ -28,7 +28,7 @@ def lines(one: Explanation) -> Iterator[str]:
     what = "" if one.label is None else f": {one.label}"
     sure = "" if math.isnan(one.probability) else f", probability {one.probability:.2f}"
     yield f"{one.node}{what}{sure}"
-    yield f"score {number(one.score)}, of which {number(one.bias)} is the same for every node"
+    yield f"score {number(one.score)}, of which {number(one.bias)} is bias"
     yield "by path length"
     yield from table(_lengths(one.lengths))
     for name, parts in (("nodes", one.ends), ("features", one.features)):
