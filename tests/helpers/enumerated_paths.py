@@ -37,17 +37,20 @@ def all_paths(A, row, L, method, family):
     return {tuple(map(int, path)): weight for path, weight in found.items()}
 
 
-def apart(A, row, weights, method, family, sent):
-    """What each path adds, where those of n steps to j are heard of with sent[n, j]. Weights of edges are positive."""
+def factors(A, row, weights, method, family):
+    """What each path hears its end with, the product of its edges among it. Weights of edges are positive."""
     terms = dense_terms(A, weights, method, family)
     products = all_paths(A, row, len(weights) - 1, method, family)
     total = np.zeros(terms.shape[:1] + terms.shape[2:])
     for path, product in products.items():
         total[len(path) - 1, path[-1]] += product
-    values = {}
-    for path, product in products.items():
-        n, j = len(path) - 1, path[-1]
-        values[path] = terms[n, row, j] / total[n, j] * product * sent[n, j]
+    ends = {path: (len(path) - 1, path[-1]) for path in products}
+    return {path: terms[n, row, j] / total[n, j] * products[path] for path, (n, j) in ends.items()}
+
+
+def apart(A, row, weights, method, family, sent):
+    """What each path adds, where those of n steps to j are heard of with sent[n, j]."""
+    values = {path: by * sent[len(path) - 1, path[-1]] for path, by in factors(A, row, weights, method, family).items()}
     return {path: value for path, value in values.items() if value}
 
 

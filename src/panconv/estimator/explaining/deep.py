@@ -12,6 +12,7 @@ import torch
 from panconv.base.checks import checked_count
 from panconv.data.seed_loader import SeedLoader
 from panconv.estimator.deep import DeepHead, Units
+from panconv.estimator.explaining.deep_paths import best_paths
 from panconv.estimator.explaining.explanation import Explanation
 from panconv.estimator.explaining.gated import Gated
 from panconv.estimator.explaining.parts import Parts
@@ -56,18 +57,21 @@ class DeepAt:
 
     def parts(self, c: int, top: int) -> Parts:
         each = [seed.parts(c) for seed in self._seeds]
-        size = float(self._units.size[c]) / len(each)
+        size = float(self._units.size[c])
         lengths, ends, features = (
-            size * torch.stack(found).sum(0).numpy()
+            size / len(each) * torch.stack(found).sum(0).numpy()
             for found in ([one.lengths for one in each], [one.ends for one in each], [one.features for one in each])
         )
         return Parts(
-            bias=float(self._units.mean[c]) + size * sum(one.bias for one in each),
+            bias=float(self._units.mean[c]) + size * sum(one.bias for one in each) / len(each),
             lengths=lengths,
             nodes=self._near,
             ends=ends,
             features=features,
-            paths=[],
+            paths=[
+                (tuple(self._near[list(path)].tolist()), size * value)
+                for path, value in best_paths(self._seeds, c, top)
+            ],
         )
 
 

@@ -87,8 +87,9 @@ class Gated:
             v = v * (self.gates[i] * layer.scale).unsqueeze(1)
             bias += v.sum((0, 1)) @ layer.shift
             if layer.first is not None and u is not None and self.heard is not None:
-                lengths[: v.size(1)] += torch.einsum("jph,jh->p", v, self.heard @ layer.first)
                 u += v.sum(1) @ layer.first.T
+                if i > 0:  # of the first layer it is among what is its own
+                    lengths[: v.size(1)] += torch.einsum("jph,jh->p", v, self.heard @ layer.first)
             if i > 0:
                 v = _back(layer, v, self.row if by_itself else None)
         self._add_lengths(lengths, v)
@@ -107,10 +108,27 @@ class Gated:
         A, pick = self.net.readout[i], self.picks[i]
         return None if A is None else A[:, c] if pick is None else A[:, c] * pick
 
+    def asked(self, i: int, c: int) -> np.ndarray:
+        """What the score of class c takes of the z of layer i at the node, (H,)."""
+        read = self.reads(i, c)
+        assert read is not None
+        return (read * self.net.layers[i].scale * self.gates[i][self.row]).numpy()
+
     def own(self) -> Tensor | None:
         """What the first layer takes of each node beside M, (N, H)."""
-        bottom = self.net.layers[0]
-        return None if bottom.beside is None else times(self._x, bottom.beside)
+        bottom, found = self.net.layers[0], None
+        if bottom.beside is not None:
+            found = times(self._x, bottom.beside)
+        if bottom.first is not None and self.heard is not None:
+            found = self.heard @ bottom.first
+        return found
+
+    def kept(self, i: int, c: int) -> float:
+        """What a later layer takes of H₀ at the node."""
+        first = self.net.layers[i].first
+        if first is None or self.heard is None:
+            return 0.0
+        return float((self.heard[self.row] @ first).numpy() @ self.asked(i, c))
 
     def _into(self, maps: Tensor, h: Tensor | None) -> Tensor:
         """h·Wₙ side by side, (N, 1 or L+1, H); of the features for None."""
