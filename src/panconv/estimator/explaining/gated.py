@@ -24,7 +24,7 @@ from panconv.met import MET
 from panconv.met.by_length import transposed_sum
 from panconv.met.plan import sum_of
 
-_VALUES = 2**23  # that go through a product at a time
+_VALUES = 2**20  # that go through a product at a time: few enough for the caches
 
 
 class Shares(NamedTuple):
