@@ -247,6 +247,10 @@ def test_arguments_of_explain_model():
     before = {name: value.clone() for name, value in model.train().state_dict().items()}
     with pytest.raises(ValueError, match="c must be an integer of at least 0 and at most 2, got 3"):
         explain_model(model, x, adj, NODE, 3)
+    with pytest.raises(ValueError, match=r"x must have in_channels = 5 columns, got shape \(40, 4\)"):
+        explain_model(model, x[:, 1:], adj, NODE, 1)
+    with pytest.raises(TypeError, match="model must be a PAN, got Linear"):
+        explain_model(torch.nn.Linear(F, C), x, adj, NODE, 1)
     with pytest.raises(ValueError, match="names row 40"):
         explain_model(model, x, adj, 40, 1)
     one = explain_model(model, x.float(), torch.stack([adj.col.long(), adj.row]), NODE, 1)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from panconv.base.checks import checked_count
+from panconv.base.checks import checked_count, kind_of
 from panconv.data.seed_loader import SeedLoader
 from panconv.estimator.deep import DeepHead, Units
 from panconv.estimator.explaining.deep_paths import best_paths
@@ -76,19 +76,31 @@ class DeepAt:
 
 
 def explain_model(model: PAN, x: Any, graph: Any, node: int, c: int, top: int = 5) -> Explanation:
-    """Why a trained `PAN` gives a node the score that it does, the mean of the scores of its trials.
+    """Why a trained `PAN` gives a node the score that it does, which is the mean of the scores of its trials.
 
     Args:
         model: the model, as it evaluates.
-        x, graph: as it is called with.
-        node, c: the number of the node, and of the class.
+        x: (N, F), as it is called with.
+        graph: likewise; an `Adjacency` where edges have weights.
+        node: its number.
+        c: that of the class.
         top: how many single paths are looked for.
+
+    >>> model = PAN(16, 8, 3, num_layers=1, L=2)
+    >>> one = explain_model(model, torch.randn(3, 16), torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]]), node=0, c=2)
+    >>> abs(one.bias + sum(one.lengths) - one.score) < 1e-9
+    True
     """
-    x = matrix(x)
-    adj = Adjacency._of(graph, None, x.shape[0], model.reading)
+    if not isinstance(model, PAN):
+        raise TypeError(f"model must be a PAN, got {kind_of(model)}: others are not known to be linear at their gates")
+    x = matrix(x, "x")
+    if x.shape[1] != model.in_channels:
+        raise ValueError(f"x must have in_channels = {model.in_channels} columns, got shape {x.shape}")
+    adj = Adjacency._of(graph, None, x.shape[0], model.reading).to("cpu")
     nodes = Nodes(adj, x, None, [f"x{j}" for j in range(x.shape[1])])
-    none = torch.zeros(model.out_channels, dtype=torch.float64)
     row = int(nodes.rows([node])[0])
-    at = DeepAt(model, lambda near: x[near], adj, row, Units(none, none + 1))
     c = checked_count(c, "c", least=0, most=model.out_channels - 1)
-    return at.parts(c, checked_count(top, "top", least=0)).explanation(nodes, row, c, float(at.scores[c]), math.nan)
+    top = checked_count(top, "top", least=0)
+    none = torch.zeros(model.out_channels, dtype=torch.float64)
+    at = DeepAt(model, lambda near: x[near], adj, row, Units(none, none + 1))
+    return at.parts(c, top).explanation(nodes, row, c, float(at.scores[c]), math.nan)

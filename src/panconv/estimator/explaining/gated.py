@@ -138,8 +138,9 @@ class Gated:
     def _add_lengths(self, lengths: Tensor, v: Tensor) -> None:
         """What the first layer adds by its own steps behind those before."""
         bottom, P = self.net.layers[0], v.size(1)
-        for n, term in enumerate(bottom.M.terms(self.sent)):
-            lengths[n : n + P] += torch.einsum("jph,jh->p", v, term[:, min(n, term.size(1) - 1)])
+        terms = [term[:, min(n, term.size(1) - 1)] for n, term in enumerate(bottom.M.terms(self.sent))]
+        for n, added in enumerate(torch.einsum("jph,jnh->np", v, torch.stack(terms, 1))):
+            lengths[n : n + P] += added
         if (own := self.own()) is not None:
             lengths[:P] += torch.einsum("jph,jh->p", v, own)
 
