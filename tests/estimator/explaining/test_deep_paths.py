@@ -129,6 +129,21 @@ def test_few_middle_nodes_are_looked_at(monkeypatch):
     assert len(middles) < 40  # of 9 · 17 lengths and middle nodes
 
 
+def test_a_far_node_that_is_loud_is_heard_first():
+    chain, x = torch.tensor([[1, 2, 3, 4, 4], [0, 1, 2, 3, 0]]), torch.zeros(5, F, dtype=torch.float64)
+    x[3], x[4] = 100.0, 0.01  # node 4 is heard at once, node 3 by one way alone
+    one = explain_model(made(L=2, method=5, act=None), x, Adjacency.from_edge_index(chain), 0, 1, top=1)
+    assert one.paths[0].nodes == (0, 1, 2, 3)
+
+
+def test_what_stays_where_it_is_comes_first_however_little_passes_the_layers():
+    edges, x = torch.tensor([[0, 1], [1, 0]]), torch.tensor([[1.0] * F, [10.0] * F], dtype=torch.float64)
+    model = made(L=1, weights=[1e-6, 1e-3], residual={"kind": "input", "share": 0.9}, act=None)
+    every, one = (explain_model(model, x, Adjacency.from_edge_index(edges), 0, 1, top=top) for top in (100, 1))
+    assert one.paths == every.paths[:1]
+    assert one.paths[0].nodes == (0,)
+
+
 def test_of_more_layers_no_paths_are_listed():
     adj, x = Adjacency.from_edge_index(torch.tensor([[0, 1], [1, 0]])), torch.randn(2, F, dtype=torch.float64)
     assert explain_model(made(num_layers=3), x, adj, 0, 1).paths == ()
