@@ -72,7 +72,7 @@ MODELS = {
     "heterophilous": lambda: preset("heterophilous", hidden=4, layers=3, norm="batch", residual="layer"),
     "pubmed": lambda: preset("pubmed", hidden=4),  # it normalises what is propagated
     "one trial": lambda: PAN(F, 4, C, num_layers=1, L=3),
-    "L = 0": lambda: PAN(F, 4, C, L=0),
+    "L = 0": lambda: PAN(F, 4, C, L=0, act_kwargs={"inplace": True}),
     "cat": lambda: PAN(F, 4, C, num_layers=3, method=1, norm="batch", jk="cat"),
     "max": lambda: PAN(F, 4, C, num_layers=3, method=2, jk="max", act_first=True, norm="batch", trials=2),
     "trained weights": lambda: PAN(F, 4, C, num_layers=3, method=7, weights="boltzmann", trials=3),
@@ -157,7 +157,7 @@ def assert_adds_up(one, score):
 
 @lru_cache(maxsize=1)
 def fitted():
-    A, X, y, _ = planted(N=90)
+    A, X, y, _ = planted(N=90, p_in=0.2)
     return PANClassifier("pan", seeds=3, epochs=3, cv=3).fit(X, y, graph=A)
 
 
@@ -173,7 +173,7 @@ def test_the_deep_head_of_a_classifier():
 
 
 def test_another_graph_of_a_deep_head():
-    clf, (_, X, _, _) = fitted(), planted(N=90)
+    clf, (_, X, _, _) = fitted(), planted(N=90, p_in=0.2)
     alone = sp.csr_matrix((90, 90))
     one = clf.explain(8, X=X, graph=alone)
     assert_adds_up(one, clf.decision_function(X, graph=alone, nodes=[8]).max())
@@ -181,7 +181,7 @@ def test_another_graph_of_a_deep_head():
 
 
 def test_standardised_features_are_measured_from_their_mean():
-    A, X, y, _ = planted(N=90)
+    A, X, y, _ = planted(N=90, p_in=0.2)
     X[:, 2] = 1e3 + X[:, 2]
     clf = PANClassifier("pan", seeds=3, epochs=2, cv=3).fit(X, y, graph=A)
     X[11] = X.mean(0)
@@ -191,7 +191,7 @@ def test_standardised_features_are_measured_from_their_mean():
 
 
 def test_shares_of_a_row_from_sparse_counts():
-    A, X, y, _ = planted(N=90)
+    A, X, y, _ = planted(N=90, p_in=0.2)
     counts = sp.csr_matrix(np.maximum(0, np.round(X - 1)))
     sparse, dense = (
         PANClassifier("pan", seeds=3, epochs=2, cv=3).fit(x, y, graph=A) for x in (counts, counts.toarray())
@@ -202,7 +202,7 @@ def test_shares_of_a_row_from_sparse_counts():
 
 
 def test_numbers_in_their_own_units():
-    A, X, _, truth = planted(N=90)
+    A, X, _, truth = planted(N=90, p_in=0.2)
     two = np.stack([1e4 + 300.0 * truth, X[:, 1]], 1)
     one, both = (PANRegressor("pan", seeds=3, epochs=3).fit(X, y, graph=A) for y in (two[:, 0], two))
     assert_adds_up(one.explain(5), one.predict(nodes=[5])[0])
@@ -211,7 +211,7 @@ def test_numbers_in_their_own_units():
 
 
 def test_several_labels_of_a_node():
-    A, X, _, truth = planted(N=90)
+    A, X, _, truth = planted(N=90, p_in=0.2)
     y = np.stack([truth == 0, (truth == 1) | (X[:, 0] > 1)], 1).astype(float)
     clf = PANClassifier("pan", seeds=3, epochs=2, cv=3).fit(X, y, graph=A)
     one = clf.explain(4, label=1)

@@ -76,8 +76,9 @@ class Gated:
     def parts(self, c: int) -> Shares:
         """Of the score of class c."""
         net, N = self.net, len(self.sent)
-        bias, lengths = net.shift[c].clone(), torch.zeros(1 + sum(len(each.M.weights()) - 1 for each in net.layers))
-        lengths, u = lengths.double(), None if self.heard is None else torch.zeros_like(self.heard)
+        steps = sum(len(layer.M.weights()) - 1 for layer in net.layers)
+        bias, lengths = net.shift[c].clone(), torch.zeros(1 + steps, dtype=torch.float64)
+        u = None if self.heard is None else torch.zeros_like(self.heard)  # the gradient with respect to H₀
         v = torch.zeros(N, 1, net.layers[-1].maps.size(-1), dtype=torch.float64)
         for i in reversed(range(len(net.layers))):
             layer, by_itself = net.layers[i], i == len(net.layers) - 1
@@ -174,7 +175,7 @@ def slopes(act: Act, z: Tensor) -> Tensor:
         return torch.ones_like(z)
     with torch.enable_grad():
         z = z.detach().requires_grad_()
-        return torch.autograd.grad(act(z).sum(), z)[0]
+        return torch.autograd.grad(act(z.clone()).sum(), z)[0]  # a copy, which it may change in place
 
 
 def _convolved(layer: Layer, hW: Tensor) -> Tensor:
