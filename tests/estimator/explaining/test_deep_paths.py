@@ -59,7 +59,7 @@ def every_path(model, A, adj, x, row, c):
     return values
 
 
-@settings(max_examples=25)
+@settings(max_examples=20)
 @given(
     graphs(min_nodes=1, max_nodes=4, zeros=False),
     st.sampled_from([(m, k, cat) for m, k, cat in product(METHODS, KINDS, (False, True))]),
@@ -76,7 +76,7 @@ def test_the_best_through_two_layers_are_those_of_all(graph, how, L, data):
     by_nodes = {}
     for (nodes, _), value in every.items():
         by_nodes.setdefault(nodes, []).append(value)
-    for top in (1, 4, 10**4):
+    for top in (3, 10**4):
         found = explain_model(model, x, adj, row, 1, top=top).paths
         np.testing.assert_allclose([abs(value) for _, value in found], sizes[:top], rtol=1e-9)
         for nodes, value in found:
