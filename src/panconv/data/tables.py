@@ -70,15 +70,22 @@ class Table:
             raise ValueError(f"{argument}={column!r} is no column of {self.name}: {hint}")
         return column
 
+    def _cells(self, column: str) -> Any:
+        """A column in one piece; half precision is widened, since Arrow computes nothing with it."""
+        import pyarrow as pa
+
+        values = self.arrow[column].combine_chunks()
+        return values.cast(pa.float32()) if pa.types.is_float16(values.type) else values
+
     def texts(self, column: str) -> Any:
         """A column as an Arrow array of texts, without blanks around them; null where there is nothing."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        values = self.arrow[column].combine_chunks()
+        values = self._cells(column)
         if pa.types.is_floating(values.type):  # ids that a frame with gaps holds as 1.0, 2.0
             whole = pc.cast(values, pa.int64(), safe=False)
-            if pc.all(pc.equal(pc.cast(whole, values.type), values)).as_py() is not False:
+            if pc.all(pc.equal(pc.cast(whole, values.type, safe=False), values)).as_py() is not False:
                 values = whole
         try:
             values = pc.utf8_trim_whitespace(pc.cast(values, pa.large_string()))
@@ -98,7 +105,7 @@ class Table:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        values = self.arrow[column].combine_chunks()
+        values = self._cells(column)
         if not (pa.types.is_string(values.type) or pa.types.is_large_string(values.type)):
             plain = pa.types.is_boolean(values.type) or pa.types.is_integer(values.type)
             if not (plain or pa.types.is_floating(values.type)):
