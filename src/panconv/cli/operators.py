@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
+from panconv.base.words import signed
 from panconv.cli import checks, screen
 from panconv.cli.options import Device, Out, json_of
-from panconv.paper.report.standing import signed
 from panconv.paper.zoo.registry import METHODS
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
+from panconv.base.words import signed
 from panconv.best import NAMES as STUDIES
 from panconv.cli import best, checks, screen
 from panconv.cli.options import RESULTS, Device
 from panconv.paper.published import GRAPHS
-from panconv.paper.report.standing import signed
 from panconv.paper.tables import baselines
 from panconv.paper.tables.cells import EXPERIMENTS
 from panconv.paper.tables.further import FURTHER, wanted

@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from panconv.base.files import replacing
-from panconv.paper.report.standing import signed
+from panconv.base.words import signed
 from panconv.paper.zoo.registry import METHODS
 from panconv.records.jsonl import strict
 from panconv.records.record import PAN, Task

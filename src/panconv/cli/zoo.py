@@ -9,10 +9,10 @@ from typing import Annotated, Any
 
 import typer
 
+from panconv.base.words import signed
 from panconv.cli import checks, screen
 from panconv.cli.options import RESULTS, Device, Seed, json_of
 from panconv.paper.published import GRAPHS
-from panconv.paper.report.standing import signed
 from panconv.paper.tables.baselines import NAMES, Baseline
 from panconv.paper.zoo.menu import SWITCHES, in_words
 from panconv.paper.zoo.notes import NOTES
