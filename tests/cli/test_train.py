@@ -122,7 +122,7 @@ def test_help_reads_well(tmp_path):
         (("train", "a/broken", "b/broken", "--save", "m"), "two are alike: train them one by one"),
         (("train", "cora", "--dropout", "1"), "dropout must be at least 0 and below 1, got 1.0"),
         (("train", "cora", "--hidden", "0"), "hidden must be a whole number of at least 1, got 0"),
-        (("train", "cora", "--device", "warp"), "--device warp cannot be used here"),
+        (("train", "cora", "--device", "warp"), "--device must be one of auto, cpu, cuda, got 'warp'"),
         (("train", "cora", "--json", "file/below"), "cannot write file/below"),
         (("train", "cora", "--save", "file"), "cannot write file/model.safetensors"),
         (("train", "cora", "--plot", "curves.xyz"), "--plot must end in"),

@@ -14,6 +14,16 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
     return plain[near[0]] if near else None
 
 
+def meant(given: object, names: Iterable[str]) -> str:
+    """What to add to a message that lists some names: the one that was probably meant; nothing where none is near.
+
+    >>> meant("linaer", ("linear", "pan", "auto"))
+    ": did you mean 'linear'?"
+    """
+    near = nearest(given, names) if isinstance(given, str) else None
+    return "" if near is None else f": did you mean {near!r}?"
+
+
 def missing_file(path: Path, what: str) -> ValueError:
     """The error where a file is not there; `what` names the argument."""
     hint = f"look into {path.parent.resolve()}"

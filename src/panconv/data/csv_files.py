@@ -46,11 +46,22 @@ def dialect_of(path: Path) -> Dialect:
     return Dialect(encoding, delimiter, header, before, note)
 
 
+def header_of(path: Path) -> tuple[str, ...]:
+    """The names of the columns alone, without a look at what follows them."""
+    with path.open("rb") as file:
+        encoding = _marked(file.read(4))
+    return _header(path, encoding)[0]
+
+
+def _marked(start: bytes) -> str:
+    """The encoding that a byte order mark names; UTF-8 where there is none."""
+    return next((name for bom, name in _BOMS if start.startswith(bom)), "utf-8")
+
+
 def _scanned(path: Path) -> tuple[str, bool, tuple[str, str] | None]:
     """The encoding, whether the quotes are odd in number, and what is to be said about either; in one pass."""
     with path.open("rb") as file:
-        start = file.read(4)
-        encoding = next((name for bom, name in _BOMS if start.startswith(bom)), "utf-8")
+        encoding = _marked(file.read(4))
         file.seek(0)
         decoder, quotes, lines = codecs.getincrementaldecoder(encoding)(), 0, 1
         piece = b"-"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import time
 import warnings
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,8 @@ from panconv.data.remarks import Remarks
 from panconv.data.tables import read_table
 from panconv.data.without_tables import SUFFIXES as OTHER_FILES
 from panconv.data.without_tables import graph_from
+
+_log = logging.getLogger(__name__)
 
 
 def read(
@@ -48,6 +52,7 @@ def read(
     >>> graph.ids.tolist(), graph.num_edges
     (['ann', 'bob', 'cy'], 2)
     """
+    began = time.perf_counter()
     directed, remarks = checked_flag(directed, "directed"), Remarks(checked_flag(strict, "strict"))
     named = {"id": id, "label": label, "source": source, "target": target, "weight": weight}
     for name, value in named.items():
@@ -57,8 +62,12 @@ def read(
         graph = _from_tables(edges, nodes, named, directed, remarks)
     else:
         graph = graph_from(edges, nodes, named, directed, remarks)
+    for note in graph.guessed:
+        _log.info("guessed: %s", note)
     for note in graph.mended:
+        _log.info("mended: %s", note, extra={"warned": True})  # for whoever shows warnings as well
         warnings.warn(note, stacklevel=2)
+    _log.debug("read %s in %.2f s", graph, time.perf_counter() - began)
     return graph
 
 

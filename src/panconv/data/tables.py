@@ -7,7 +7,8 @@ whatever is refused is named by file, line and column. docs/read.md has the engi
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,9 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from panconv.base.checks import kind_of
 from panconv.base.near import missing_file, nearest
-from panconv.data.csv_files import Dialect, as_utf8, check_rows, dialect_of, line_of
+from panconv.data.csv_files import Dialect, as_utf8, check_rows, dialect_of, header_of, line_of
 from panconv.data.remarks import Remarks
 
 TEXTS = (".csv", ".tsv", ".txt")
@@ -64,10 +64,7 @@ class Table:
 
     def check(self, column: str, argument: str) -> str:
         """The column itself, if there is one of that name."""
-        if column not in self.columns:
-            near = nearest(column, self.columns)
-            hint = f"it has {_listed(self.columns)}" if near is None else f"did you mean {near!r}?"
-            raise ValueError(f"{argument}={column!r} is no column of {self.name}: {hint}")
+        check_name(column, argument, self.columns, self.name)
         return column
 
     def _cells(self, column: str) -> Any:
@@ -125,6 +122,29 @@ class Table:
             return None
 
 
+def check_name(column: str, argument: str, columns: Sequence[str], table: str) -> None:
+    """Refuses a column that a table does not have, by its likely name."""
+    if column not in columns:
+        near = nearest(column, columns)
+        hint = f"it has {_listed(columns)}" if near is None else f"did you mean {near!r}?"
+        raise ValueError(f"{argument}={column!r} is no column of {table}: {hint}")
+
+
+def check_names(path: Path, named: Mapping[str, str]) -> None:
+    """Refuses columns that a file does not have, by its header alone; says nothing of a file that cannot be read."""
+    suffix = path.suffix.lower()
+    columns: Sequence[str] = ()
+    with suppress(ValueError, OSError, ImportError):
+        if named and suffix in TEXTS:
+            columns = header_of(path)
+        elif named and suffix == ".parquet":
+            from pyarrow import parquet
+
+            columns = parquet.read_schema(path).names
+    for argument, column in named.items() if columns else ():
+        check_name(column, argument, columns, str(path))
+
+
 def _has(texts: Any, part: str) -> bool:
     import pyarrow.compute as pc
 
@@ -149,6 +169,8 @@ def read_table(source: Any, what: str, remarks: Remarks) -> Table:
     if hasattr(source, "columns") and hasattr(source, "to_dict"):  # a pandas frame
         return _frame(source, what)
     if not isinstance(source, (str, Path)):
+        from panconv.base.checks import kind_of  # which imports torch, and names of columns are checked without it
+
         raise TypeError(f"{what} must be a file or a pandas frame, got {kind_of(source)}")
     path = Path(source).expanduser()
     if not path.exists():

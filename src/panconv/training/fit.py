@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import time
 import warnings
@@ -26,6 +27,7 @@ from panconv.training.objective import gathered, measured, picked
 from panconv.training.runner import Diverged
 
 # After how many epochs the host looks whether trials still run. A GPU is never made to wait for more.
+_log = logging.getLogger(__name__)
 _LOOK_EVERY = defaultdict(lambda: 10, cpu=1)
 
 
@@ -131,7 +133,7 @@ def fit(
             "metric" ("accuracy" says the same of the accuracy); "both", the last at which neither was ever better,
             where patience counts from the last time that either was as good as ever; or simply the "last", as in GCN's
             code, where a trial ends when its validation loss is above the mean of the `patience` epochs before.
-        device: where to train.
+        device: where to train; "auto" is a GPU where there is one, else the CPU.
         callback: called with a `Progress` after every epoch; on a GPU after every tenth, and the last.
         metric: "accuracy", the default for classes, "macro_f1" or "auc"; for labels "label_accuracy", the default, or
             "label_auc"; for numbers "mae", the default, or "r2".
@@ -170,6 +172,8 @@ def fit(
     epoch.restore()
     _check_outcome(epoch, seeds, f"lr = {shown(lr)}, weight_decay = {shown(weight_decay)}")
     test_metric, predicted = _outcome(ready, task, limits.metric, len(seeds))
+    said = (len(seeds), max(epoch.last_epoch.tolist()), device, time.perf_counter() - began)
+    _log.debug("trained side by side: %d, for at most %d epochs on %s, in %.2f s", *said)
     return FitResult(
         model=ready.module if isinstance(ready, Alone) else ready,
         seeds=list(seeds),
