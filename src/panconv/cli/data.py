@@ -13,6 +13,8 @@ from panconv.base.near import meant
 from panconv.cli import checks, screen
 from panconv.cli.options import BUILT_IN, completing
 
+_EXPORTED = BUILT_IN[:3]  # those that come with the package
+
 
 def data(
     action: Annotated[
@@ -21,7 +23,7 @@ def data(
     ] = None,
     graph: Annotated[
         str | None,
-        typer.Argument(metavar="GRAPH]", help="cora, citeseer or pubmed.", autocompletion=completing(BUILT_IN[:3])),
+        typer.Argument(metavar="GRAPH]", help="cora, citeseer or pubmed.", autocompletion=completing(_EXPORTED)),
     ] = None,
     csv: Annotated[bool, typer.Option("--csv", help="As CSV: edges.csv, nodes.csv and truth.csv.")] = False,
     out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Where the tables go.")] = None,
@@ -50,14 +52,13 @@ def data(
 
 def _export(action: str | None, graph: str | None, csv: bool, out: Path | None) -> None:
     """Writes a built-in graph as tables."""
-    from panconv.data import DATASETS
-    from panconv.data.export import FILES, export
-
     if action != "export" or graph is None or not csv or out is None:
         raise ValueError("to write a graph as tables takes a graph, --csv and --out: data export cora --csv --out DIR")
     name = graph.lower()
-    if name not in DATASETS:
-        raise ValueError(f"{graph!r} is none of the built-in graphs {', '.join(DATASETS)}{meant(name, DATASETS)}")
+    if name not in _EXPORTED:
+        raise ValueError(f"{graph!r} is none of the built-in graphs {', '.join(_EXPORTED)}{meant(name, _EXPORTED)}")
+    from panconv.data.export import FILES, export
+
     for file in FILES:
         checks.outputs(None, out / file)
     for path in export(name, out):
