@@ -1,4 +1,5 @@
 import json
+import sys
 from importlib import import_module
 
 import pytest
@@ -25,6 +26,7 @@ TINY = Space(
 def tiny(monkeypatch):
     """Two communities in place of Cora, and a space that is quickly searched."""
     monkeypatch.setitem(SPACES, "tiny", TINY)
+    monkeypatch.setattr(sys.modules["panconv.cli.search"], "SPACES", [*SPACES])
     places = (panconv.data, pans, runner)
     for place in places:
         monkeypatch.setattr(place, "load", lambda *_, sparse=False, **__: small(sparse=sparse))

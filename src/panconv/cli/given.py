@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from panconv.base.near import missing_file, nearest
+from panconv.base.near import a_folder, missing_file, nearest
 from panconv.cli import checks, screen
 from panconv.cli.options import BUILT_IN
 
@@ -64,6 +64,9 @@ def is_table(name: str) -> bool:
 def check(name: str, nodes: Path | None = None, columns: str | None = None, label: str | None = None) -> None:
     """Refuses what is not there, by its likely name. Imports no torch: a misspelt word is said at once."""
     named = columns_of(columns, label)
+    folder = Path(name).expanduser()
+    if folder.is_dir() and any(each.suffix in SUFFIXES for each in folder.iterdir()) and not [*folder.glob("ind.*")]:
+        raise a_folder(folder, "edges", SUFFIXES)
     if not is_table(name):
         if nodes is not None:
             raise ValueError(f"a table of nodes, {str(nodes)!r}, goes with a table of edges, and {name!r} is none")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from panconv.base.checks import checked_flag, shown
-from panconv.data.column_names import ends_of, id_of, label_of, weight_of
+from panconv.data.column_names import ends_of, id_of, label_of, note_unused, weight_of
 from panconv.data.from_tables import Edges, Nodes, graph_of
 from panconv.data.graph import Graph
 from panconv.data.remarks import Remarks
@@ -81,6 +81,7 @@ def _from_tables(edges: Any, nodes: Any, named: dict[str, str | None], directed:
     lines = read_table(edges, "edges", remarks)
     ends = ends_of(lines, named["source"], named["target"], remarks)
     where = Edges(lines, *ends, weight_of(lines, named["weight"], remarks))
+    note_unused(lines, (where.source, where.target, where.weight), remarks)
     if nodes is None:
         for name in ("id", "label"):
             if named[name] is not None:

@@ -16,13 +16,19 @@ from typing import Any
 
 import numpy as np
 
-from panconv.base.near import missing_file, nearest
+from panconv.base.near import a_folder, missing_file, nearest
 from panconv.data.csv_files import Dialect, as_utf8, check_rows, dialect_of, header_of, line_of
+from panconv.data.frames import arrow_of
 from panconv.data.remarks import Remarks
 
 TEXTS = (".csv", ".tsv", ".txt")
 SUFFIXES = (*TEXTS, ".parquet", ".jsonl", ".ndjson")
 _BLOCK = 2**24  # bytes that Arrow parses in one go; a row must fit
+_REMEDIES = {
+    **dict.fromkeys((".xlsx", ".xls", ".ods"), "save it as CSV"),
+    **dict.fromkeys((".gz", ".zip", ".bz2", ".xz", ".zst"), "unpack it first"),
+    ".json": "write a line per row, and call it .jsonl",
+}
 # What stands in a column of numbers for a number that is not known.
 _UNKNOWN = ("na", "n/a", "#n/a", "nan", "null", "none", "-", "?")
 # Not a number, though Python would read one: 007 is a code, and an underscore is no part of a number in a table.
@@ -109,17 +115,39 @@ class Table:
                 return None
             whole = pc.cast(values, pa.uint8()) if pa.types.is_boolean(values.type) else values
             return _floats(pc.cast(whole, pa.float64(), safe=False))
-        texts = self.texts(column)
-        if pc.any(pc.match_substring_regex(texts, _CODE)).as_py():
+        texts = self.known_texts(column)
+        if _matches(texts, _CODE):
             return None
-        known = pc.is_in(pc.utf8_lower(texts), pa.array(_UNKNOWN, texts.type))
-        texts = pc.if_else(known, pa.scalar(None, texts.type), texts)
-        if self.dialect is not None and self.dialect.delimiter == ";" and not _has(texts, "."):
-            texts = pc.replace_substring(texts, ",", ".", max_replacements=1)  # 1,5, as half of the world writes it
         try:
-            return _floats(pc.cast(texts, pa.float64()))
+            return _floats(pc.cast(self.pointed(texts), pa.float64()))
         except pa.ArrowInvalid:
             return None
+
+    def known_texts(self, column: str) -> Any:
+        """A column's texts, null too where they say that nothing is known."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        texts = self.texts(column)
+        known = pc.is_in(pc.utf8_lower(texts), pa.array(_UNKNOWN, texts.type))
+        return pc.if_else(known, pa.scalar(None, texts.type), texts)
+
+    def pointed(self, texts: Any) -> Any:
+        """Numbers such as 1,5, as half of the world writes them beside semicolons, with a point; other texts as they
+        are.
+
+        Where one of them has a decimal point, a comma is none.
+        """
+        import pyarrow.compute as pc
+
+        if self.dialect is None or self.dialect.delimiter != ";" or _matches(texts, r"^[-+]?[0-9]*\.[0-9]"):
+            return texts
+        return pc.replace_substring_regex(texts, r"^([-+]?[0-9]*),([0-9]+([eE][-+]?[0-9]+)?)$", r"\1.\2")
+
+    def parsed(self, column: str) -> np.ndarray:
+        """A column as float64, NaN where a cell is no number."""
+        cells = self.pointed(self.known_texts(column)).to_pylist()
+        return np.array([np.nan if each is None else number_in(each) for each in cells])
 
 
 def check_name(column: str, argument: str, columns: Sequence[str], table: str) -> None:
@@ -145,10 +173,10 @@ def check_names(path: Path, named: Mapping[str, str]) -> None:
         check_name(column, argument, columns, str(path))
 
 
-def _has(texts: Any, part: str) -> bool:
+def _matches(texts: Any, pattern: str) -> bool:
     import pyarrow.compute as pc
 
-    return bool(pc.any(pc.match_substring(texts, part)).as_py())
+    return bool(pc.any(pc.match_substring_regex(texts, pattern)).as_py())
 
 
 def _floats(values: Any) -> np.ndarray:
@@ -167,7 +195,7 @@ def read_table(source: Any, what: str, remarks: Remarks) -> Table:
     """A table from a file or a frame; `what` names the argument."""
     _check_engine()
     if hasattr(source, "columns") and hasattr(source, "to_dict"):  # a pandas frame
-        return _frame(source, what)
+        return Table(f"the frame {what}", arrow_of(source, what))
     if not isinstance(source, (str, Path)):
         from panconv.base.checks import kind_of  # which imports torch, and names of columns are checked without it
 
@@ -175,6 +203,8 @@ def read_table(source: Any, what: str, remarks: Remarks) -> Table:
     path = Path(source).expanduser()
     if not path.exists():
         raise missing_file(path, what)
+    if path.is_dir():
+        raise a_folder(path, what, SUFFIXES)
     if not path.is_file():
         raise ValueError(f"{what} {str(source)!r} is no ordinary file: name a table ({', '.join(SUFFIXES)})")
     suffix = path.suffix.lower()
@@ -182,7 +212,8 @@ def read_table(source: Any, what: str, remarks: Remarks) -> Table:
         return _text(path, remarks)
     if suffix in SUFFIXES:
         return _binary(path, suffix)
-    raise ValueError(f"{what} {str(source)!r} is of no kind that is read: {', '.join(SUFFIXES)}")
+    remedy = _REMEDIES.get(suffix, "write it as one of these")
+    raise ValueError(f"{what} {str(source)!r} is of no kind that is read ({', '.join(SUFFIXES)}): {remedy}")
 
 
 def _check_engine() -> None:
@@ -227,17 +258,6 @@ def _binary(path: Path, suffix: str) -> Table:
     except (pa.ArrowException, OSError, ValueError) as error:
         raise ValueError(f"{path} cannot be read as {suffix[1:]}: {' '.join(str(error).split())[:200]}") from None
     return Table(str(path), found)
-
-
-def _frame(source: Any, what: str) -> Table:
-    import pyarrow as pa
-
-    try:  # an index with a name is a column of ids; the other kind counts rows
-        named = any(name is not None for name in source.index.names)
-        found = pa.Table.from_pandas(source.reset_index() if named else source, preserve_index=False)
-    except (pa.ArrowException, TypeError, ValueError) as error:
-        raise ValueError(f"{what} has a column of mixed kinds: {' '.join(str(error).split())[:200]}") from None
-    return Table(f"the frame {what}", found.rename_columns([str(name) for name in found.column_names]))
 
 
 def _listed(names: Iterable[str], most: int = 12) -> str:

@@ -172,8 +172,6 @@ def fit(
     epoch.restore()
     _check_outcome(epoch, seeds, f"lr = {shown(lr)}, weight_decay = {shown(weight_decay)}")
     test_metric, predicted = _outcome(ready, task, limits.metric, len(seeds))
-    said = (len(seeds), max(epoch.last_epoch.tolist()), device, time.perf_counter() - began)
-    _log.debug("trained side by side: %d, for at most %d epochs on %s, in %.2f s", *said)
     return FitResult(
         model=ready.module if isinstance(ready, Alone) else ready,
         seeds=list(seeds),
@@ -202,7 +200,7 @@ def run_epochs(
 
     With the rates of its optimizer, it goes on with the trials that still run alone, once these are fewer than half.
     """
-    trials = Narrowing(epoch, rates)
+    began, trials = time.perf_counter(), Narrowing(epoch, rates)
     step = Replayed(epoch, device) if replayed else epoch
     every = _LOOK_EVERY[device.type]
     for done in range(1, epochs + 1):
@@ -221,6 +219,8 @@ def run_epochs(
         if done < epochs and trials.narrow(running):
             step = Replayed(trials.now, device) if replayed else trials.now
     trials.report(state=True)
+    said = (len(epoch.running), device, done, time.perf_counter() - began)
+    _log.debug("trained %d side by side on %s: %d epochs in %.2f s", *said)
 
 
 def _check_outcome(epoch: Epoch, seeds: Sequence[int], settings: str) -> None:
