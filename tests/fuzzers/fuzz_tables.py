@@ -96,7 +96,7 @@ def _likely(rng, cells, odd, name, row):
 
 def _text(rng, columns, rows):
     file = io.StringIO()
-    end, mark = rng.choice(["\n", "\r\n", "\r"]), rng.choice(",,,;\t|")
+    end, mark = rng.choice(["\n", "\r\n", "\r"]), rng.choice(",,,;;\t| ")
     quoting = rng.choice([csv.QUOTE_MINIMAL, csv.QUOTE_ALL])
     csv.writer(file, delimiter=mark, lineterminator=end, quoting=quoting).writerows([columns, *rows])
     return file.getvalue().encode(rng.choice(["utf-8", "utf-8", "utf-8-sig", "utf-16", "cp1252"]), "replace")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from panconv.base.checks import checked_flag, shown
-from panconv.data.column_names import ends_of, id_of, label_of, note_unused, weight_of
+from panconv.data.column_names import ends_of, id_of, label_of, note_unused, refuse_swapped, weight_of
 from panconv.data.from_tables import Edges, Nodes, graph_of
 from panconv.data.graph import Graph
 from panconv.data.remarks import Remarks
@@ -88,5 +88,6 @@ def _from_tables(edges: Any, nodes: Any, named: dict[str, str | None], directed:
                 raise ValueError(f"{name}={named[name]!r} is a column of nodes, and nodes is missing: name their table")
         return graph_of(where, None, directed, remarks)
     rows = read_table(nodes, "nodes", remarks)
+    refuse_swapped(lines, rows, named["source"])
     whose = Nodes(rows, id_of(rows, named["id"], remarks), label_of(rows, named["label"], remarks))
     return graph_of(where, whose, directed, remarks)
