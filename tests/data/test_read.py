@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from panconv import read
+from panconv.data import tables
 
 EDGES = "source,target\na,b\nb,c\nc,d\n"
 NODES = "id,age,label\na,1,x\nb,2,y\nc,3,x\nd,4,y\n"
@@ -264,6 +265,17 @@ def test_a_blank_divides_cells_where_nothing_else_does(files):
     graph = files("from to weight\na b 2\nb c 1\n", "full name\na\nb\nc\n")
     assert sorted(graph.edge_weight.tolist()) == [1, 1, 2, 2]
     assert graph.ids.tolist() == ["a", "b", "c"]
+
+
+def test_parquet_that_would_fill_the_memory_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(tables, "_MOST_BYTES", 2**20)
+    path = tmp_path / "edges.parquet"
+    pd.DataFrame({"source": np.zeros(2**20), "target": np.zeros(2**20)}).to_parquet(path)
+    assert path.stat().st_size < 2**14
+    with pytest.raises(
+        ValueError, match=r"as parquet: it would unpack to 16,777,216 bytes, far more than its own size"
+    ):
+        read(path)
 
 
 def test_minus_one_is_unknown_among_numbers_from_0(files):

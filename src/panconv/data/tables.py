@@ -29,6 +29,7 @@ _REMEDIES = {
     **dict.fromkeys((".gz", ".zip", ".bz2", ".xz", ".zst"), "unpack it first"),
     ".json": "write a line per row, and call it .jsonl",
 }
+_MOST_BYTES, _GROWTH = 2**28, 1000  # that a Parquet file may unpack to, or so many times its own size
 # What stands in a column of numbers for a number that is not known.
 _UNKNOWN = ("na", "n/a", "#n/a", "nan", "null", "none", "-", "?")
 # Not a number, though Python would read one: 007 is a code, and an underscore is no part of a number in a table.
@@ -250,6 +251,7 @@ def _binary(path: Path, suffix: str) -> Table:
     try:
         with path.open("rb") as file:
             if suffix == ".parquet":
+                _check_size(path, parquet.read_metadata(file))
                 found = parquet.read_table(file)
             else:
                 found = json.read_json(file, json.ReadOptions(block_size=_BLOCK))
@@ -258,6 +260,13 @@ def _binary(path: Path, suffix: str) -> Table:
     except (pa.ArrowException, OSError, ValueError) as error:
         raise ValueError(f"{path} cannot be read as {suffix[1:]}: {' '.join(str(error).split())[:200]}") from None
     return Table(str(path), found)
+
+
+def _check_size(path: Path, metadata: Any) -> None:
+    """Refuses a file that unpacks to far more than its own size: a value that repeats takes next to no room in it."""
+    total = 8 * metadata.num_rows * metadata.num_columns
+    if total > max(_MOST_BYTES, _GROWTH * path.stat().st_size):
+        raise ValueError(f"it would unpack to {total:,} bytes, far more than its own size")
 
 
 def _listed(names: Iterable[str], most: int = 12) -> str:
