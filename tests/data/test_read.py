@@ -272,9 +272,7 @@ def test_parquet_that_would_fill_the_memory_is_refused(tmp_path, monkeypatch):
     path = tmp_path / "edges.parquet"
     pd.DataFrame({"source": np.zeros(2**20), "target": np.zeros(2**20)}).to_parquet(path)
     assert path.stat().st_size < 2**14
-    with pytest.raises(
-        ValueError, match=r"as parquet: it would unpack to 16,777,216 bytes, far more than its own size"
-    ):
+    with pytest.raises(ValueError, match=r"as parquet: it would unpack to 16,777,216 bytes, far more"):
         read(path)
 
 
