@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from panconv.base.files import check_writable
+from panconv.base.files import check_writable, expanded
 from panconv.base.near import meant
 from panconv.records.record import Record, Results
 
@@ -71,10 +71,7 @@ def canonical(name: str) -> str:
 
     if name.lower() in DATASETS:
         return name.lower()
-    try:
-        path = Path(name).expanduser()  # a record must not depend on where the command was typed
-    except RuntimeError as error:
-        raise ValueError(f"{name!r} cannot be found: {error} Write the folder out") from None
+    path = expanded(name)  # a record must not depend on where the command was typed
     return str(path.resolve()) if path.exists() or (path.parent.is_dir() and "/" in name) else name
 
 

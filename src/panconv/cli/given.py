@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from panconv.base.files import expanded
 from panconv.base.near import a_folder, missing_file, nearest
 from panconv.cli import checks, screen
 from panconv.cli.options import BUILT_IN
@@ -64,8 +66,8 @@ def is_table(name: str) -> bool:
 def check(name: str, nodes: Path | None = None, columns: str | None = None, label: str | None = None) -> None:
     """Refuses what is not there, by its likely name. Imports no torch: a misspelt word is said at once."""
     named = columns_of(columns, label)
-    folder = Path(name).expanduser()
-    if folder.is_dir() and any(each.suffix in SUFFIXES for each in folder.iterdir()) and not [*folder.glob("ind.*")]:
+    folder = expanded(name)
+    if os.path.isdir(folder) and _holds_tables(folder):
         raise a_folder(folder, "edges", SUFFIXES)
     if not is_table(name):
         if nodes is not None:
@@ -78,13 +80,19 @@ def check(name: str, nodes: Path | None = None, columns: str | None = None, labe
             )
         return
     for path, what in ((Path(name), "edges"), (nodes, "nodes")):
-        if path is not None and not path.expanduser().exists():
+        if path is not None and not os.path.exists(expanded(path)):
             raise missing_file(path, what)
     from panconv.data.tables import check_names
 
     for path, arguments in ((Path(name), _COLUMNS[:3]), (nodes, _COLUMNS[3:])):
         if path is not None:
-            check_names(path.expanduser(), {each: named[each] for each in arguments if each in named})
+            check_names(expanded(path), {each: named[each] for each in arguments if each in named})
+
+
+def _holds_tables(folder: Path) -> bool:
+    """Whether there are tables in it, and no files of Planetoid's."""
+    names = os.listdir(folder)
+    return any(map(is_table, names)) and not any(name.startswith("ind.") for name in names)
 
 
 def opened(

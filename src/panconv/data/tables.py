@@ -6,6 +6,7 @@ whatever is refused is named by file, line and column. docs/read.md has the engi
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -16,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from panconv.base.files import expanded
 from panconv.base.near import a_folder, missing_file, nearest
 from panconv.data.csv_files import Dialect, as_utf8, check_rows, dialect_of, header_of, line_of
 from panconv.data.frames import arrow_of
@@ -201,8 +203,8 @@ def read_table(source: Any, what: str, remarks: Remarks) -> Table:
         from panconv.base.checks import kind_of  # which imports torch, and names of columns are checked without it
 
         raise TypeError(f"{what} must be a file or a pandas frame, got {kind_of(source)}")
-    path = Path(source).expanduser()
-    if not path.exists():
+    path = expanded(source)
+    if not os.path.exists(path):
         raise missing_file(path, what)
     if path.is_dir():
         raise a_folder(path, what, SUFFIXES)

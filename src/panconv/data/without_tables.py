@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from panconv.base.checks import kind_of, shown
+from panconv.base.files import expanded
 from panconv.base.near import a_folder, missing_file
 from panconv.data.edge_list import edges_from
 from panconv.data.graph import Graph, as_ids
@@ -30,7 +31,7 @@ _MOST_BYTES, _GROWTH = 2**28, 100  # that any .npz may unpack to, or so many tim
 def graph_from(edges: Any, nodes: Any, named: dict[str, str | None], directed: bool, remarks: Remarks) -> Graph:
     """A graph from what is no table; `named` are the columns that were named."""
     if isinstance(edges, (str, Path)):
-        edges = _file(Path(edges).expanduser())
+        edges = _file(expanded(edges))
     if type(edges).__module__.startswith("networkx"):
         _refuse_nodes(nodes, "a NetworkX graph has attributes of its nodes")
         return _networkx(edges, named, directed, remarks)
