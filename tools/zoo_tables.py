@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from panconv import load
+from panconv.base.words import signed
 from panconv.paper.published import GRAPHS
 from panconv.paper.report import rank, standing, summary
-from panconv.paper.report.standing import signed
 from panconv.paper.tables import splits
 from panconv.paper.tables.baselines import Baseline
 from panconv.paper.zoo.menu import in_words

@@ -1,5 +1,6 @@
 """Path-integral graph convolution: a node averages over every path that reaches it, weighted by the path's length."""
 
+import logging
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -60,6 +61,7 @@ _HOME = {
 }
 __all__ = list(_HOME)
 moved.install()
+logging.getLogger(__name__).addHandler(logging.NullHandler())  # whoever wants to hear it adds another
 
 
 def __getattr__(name: str) -> object:

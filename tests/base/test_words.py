@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from panconv.base.words import in_words
+from panconv.base.words import in_words, signed
 from panconv.weights import Boltzmann, Fixed, Free, PowerLaw
 
 
@@ -34,6 +34,10 @@ from panconv.weights import Boltzmann, Fixed, Free, PowerLaw
 )
 def test_words(spec, words):
     assert in_words(spec) == words
+
+
+def test_what_rounds_to_nothing_has_no_minus():
+    assert [signed(value) for value in (-0.04, 0.04, -0.06, 1.25)] == ["+0.0", "+0.0", "-0.1", "+1.2"]
 
 
 def test_a_page_can_say_them_without_torch():

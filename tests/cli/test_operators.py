@@ -49,7 +49,7 @@ def test_operators(run, tmp_path):
         (("--models", "gnc"), "models must be of cheb, gcn, sgc, appnp, gat, ssgc, got 'gnc'"),
         (("--models", ","), "got none"),
         (("--trials", "0"), "--trials must be at least 1, got 0"),
-        (("--device", "warp"), "--device warp cannot be used here"),
+        (("--device", "warp"), "--device must be one of auto, cpu, cuda, got 'warp'"),
         (("--out", "file"), "the results folder file is a file"),
         (("--json", "."), "it is a folder"),
     ],

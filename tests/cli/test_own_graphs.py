@@ -2,18 +2,22 @@
 
 import csv
 import json
+import resource
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import networkx as nx
 import numpy as np
 import pytest
+import scipy.sparse as sp
 import torch
 from in_process import call
 
-from panconv import read
+from panconv import PANClassifier, load, read
 from panconv.data.described import described, homophily
+from panconv.data.planted import planted
 from panconv.data.splits import labelled_split
 from panconv.data.trainable import trainable
 from panconv.training.estimate import estimates
@@ -135,6 +139,9 @@ def test_train(place, tmp_path):
         (("train", "cora", "--label", "x"), "--columns, --label and --directed go with tables"),
         (("describe", "{}/egdes.csv"), "edges.csv'?"),
         (("describe", "{}/edges.csv", "{}/noodes.csv"), "nodes.csv'?"),
+        (("describe", "{}/edges.csv", "~nosuchuser/n.csv"), "'~nosuchuser/n.csv' cannot be found"),
+        (("describe", "~nosuchuser/e.csv"), "'~nosuchuser/e.csv' cannot be found"),
+        (("describe", "n" * 300 + ".csv"), ".csv' is not there"),
         (("describe", "cora", "{}/nodes.csv"), "goes with a table of edges, and 'cora' is none"),
         (("describe", "cora", "--label", "x"), "--label goes with a table of edges"),
         (("describe", "{}/edges.csv", "--columns", "sorce=a"), "did you mean"),
@@ -154,6 +161,52 @@ def test_mistakes_are_one_line_and_exit_code_2(place, tmp_path, arguments, messa
     assert message in done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert not [*tmp_path.iterdir()]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("links", "edges.csv", "--top", 5, "--out"),
+        ("communities", "edges.csv", "--k", 2, "--out"),
+        ("similar", "edges.csv", "m-3", "--json"),
+        ("thermodynamics", "edges.csv", "--L", 1, "--json"),
+    ],
+)
+def test_a_disk_that_is_full_is_one_line_and_leaves_what_was_there(place, tmp_path, arguments):
+    """A limit on the size of files does what a full disk does, and needs no disk of its own."""
+    (tmp_path / "edges.csv").write_text((place / "edges.csv").read_text())
+    (tmp_path / "out.csv").write_text("mine")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (40, hard))
+    try:
+        done = call(*arguments, "out.csv", cwd=tmp_path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert done.code == 2
+    assert done.stderr.splitlines()[-1].startswith("panconv: cannot write out.csv: the file would be larger than")
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["edges.csv", "out.csv"]
+    assert (tmp_path / "out.csv").read_text() == "mine"
+
+
+def test_tables_that_were_swapped_and_commands_that_take_none(place, tmp_path):
+    done = call("describe", place / "nodes.csv", place / "edges.csv", cwd=tmp_path)
+    assert (done.code, "hand over edges first and nodes second" in done.stderr) == (2, True)
+    for command in (("search",), ("grid",), ("zoo", "gcn")):
+        done = call(*command, place / "edges.csv", cwd=tmp_path)
+        assert (done.code, "is a table, which panconv.read takes, and of the commands train" in done.stderr) == (
+            2,
+            True,
+        )
+    done = call("links", place, "--top", 3, cwd=tmp_path)
+    assert f"edges '{place}' is a folder: name a file in it, such as '{place}/edges.csv'" in done.stderr
+
+
+def test_two_nodes_are_one_community(tmp_path):
+    (tmp_path / "e.csv").write_text("from,to\nann,bob\n")
+    done = call("communities", "e.csv", "--json", "c.json", cwd=tmp_path)
+    assert done.code == 0
+    assert "one community by the generic walk" in done.stdout
+    assert json.loads((tmp_path / "c.json").read_text())["communities"] == {"ann": 0, "bob": 0}
 
 
 def test_strict_stops_at_what_is_otherwise_mended(place, tmp_path):
@@ -222,6 +275,26 @@ def test_what_is_trained_on(place):
     assert data.y.tolist() == graph.y.tolist()
     with pytest.raises(ValueError, match="there is nothing to train on"):
         trainable(read([("a", "b")]))
+
+
+def test_the_estimate_of_the_linear_head_is_near_what_a_fit_takes():
+    """In time of one core, which others that use the machine do not change."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        for name in ("cora", "planted"):
+            graph = read(load("cora", sparse=True)) if name == "cora" else read(planted(600, classes=4, seed=0))
+            x = graph.features()
+            cells = x.nnz if sp.issparse(x) else x.size
+            y = np.where(np.arange(graph.num_nodes) % 5 == 0, graph.y, -1)
+            guess = estimates(graph.adjacency, x.shape[1], int((y >= 0).sum()), len(graph.classes), cells)[0]
+            began = time.process_time()
+            PANClassifier("linear").fit(graph, y)
+            took = time.process_time() - began
+            print(f"{name}: {guess.seconds:.2f} s estimated, {took:.2f} s taken: {guess.seconds / took:.2f}")
+            assert 1 / 5 < guess.seconds / took < 5
+    finally:
+        torch.set_num_threads(threads)
 
 
 def test_estimates_grow_with_the_work(place):

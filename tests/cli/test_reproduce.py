@@ -129,7 +129,7 @@ def test_report(done, tmp_path):
     [
         (("reproduce", "table9"), "'table9' is not one of table1, table2, table3, figure1, figure2, all"),
         (("reproduce", "table1", "--datasets", "cora,coda"), "--datasets names 'coda'"),
-        (("reproduce", "table1", "--device", "warp"), "--device warp cannot be used here"),
+        (("reproduce", "table1", "--device", "warp"), "--device must be one of auto, cpu, cuda, got 'warp'"),
         (("reproduce", "table1", "--trials", "0"), "--trials must be at least 1"),
         (("reproduce", "table1", "--out", "file"), "the results folder file is a file"),
         (("reproduce", "table1", "--out", "/proc/results"), "cannot write /proc/results"),

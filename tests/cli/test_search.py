@@ -1,4 +1,5 @@
 import json
+import sys
 from importlib import import_module
 
 import pytest
@@ -25,6 +26,7 @@ TINY = Space(
 def tiny(monkeypatch):
     """Two communities in place of Cora, and a space that is quickly searched."""
     monkeypatch.setitem(SPACES, "tiny", TINY)
+    monkeypatch.setattr(sys.modules["panconv.cli.search"], "SPACES", [*SPACES])
     places = (panconv.data, pans, runner)
     for place in places:
         monkeypatch.setattr(place, "load", lambda *_, sparse=False, **__: small(sparse=sparse))
@@ -144,7 +146,7 @@ def test_which_benchmark_knows_a_graph():
         (["--trials=0"], "--trials must be at least 1"),
         (["--metric=loss", "--space=tiny"], "--metric must be one of accuracy, macro_f1, auc, got 'loss'"),
         (["--epochs=0"], "--epochs must be at least 1, got 0"),
-        (["--device=warp"], "--device warp cannot be used here"),
+        (["--device=warp"], "--device must be one of auto, cpu, cuda, got 'warp'"),
     ],
 )
 def test_what_is_wrong_is_refused_in_a_line(tiny, tmp_path, words, message):

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from panconv import read
+from panconv.data import tables
 
 EDGES = "source,target\na,b\nb,c\nc,d\n"
 NODES = "id,age,label\na,1,x\nb,2,y\nc,3,x\nd,4,y\n"
@@ -47,7 +48,7 @@ def test_columns_are_named(files):
     assert graph.edge_index.tolist() == [[0, 1], [1, 2]]
     assert graph.edge_weight.tolist() == [2.5, 1.0]
     assert graph.labels.tolist() == ["x", "y", None]
-    assert not graph.guessed
+    assert graph.guessed == ("edges.csv: of its columns 'when' is not used",)
 
 
 def test_ids_are_ids_and_no_indices(files):
@@ -107,6 +108,14 @@ MENDED = {
     "text among numbers": (
         {"nodes": "id,n\na,1\nb,2\nc,3\nd,4\ne,5\nf,6\ng,7\nh,8\ni,9\nj,10\nk,many\n"},
         "nodes.csv, line 12, column 'n': 'many' is no number",
+    ),
+    "text among decimal commas": (
+        {"nodes": "id;n\n" + "".join(f"n{i};{i},5\n" for i in range(20)) + "a;n.a.\nb;2,5\nc;1\nd;1\n"},
+        "nodes.csv, line 22, column 'n': 'n.a.' is no number",
+    ),
+    "a day that is none": (
+        {"nodes": "id,when\n" + "".join(f"{each},2024-02-03\n" for each in "abcdefghi") + "j,2024-02-30\n"},
+        "nodes.csv, line 11, column 'when': '2024-02-30' is no date",
     ),
     "infinity": (
         {"nodes": "id,n\na,1\nb,inf\nc,-inf\nd,2\n"},
@@ -172,6 +181,11 @@ def test_one_direction_and_both_are_one_graph(files):
         ({"edges": "source,target\n", "nodes": None}, "edges.csv has no edges, and there are no nodes"),
         ({"edges": "a\nb\n"}, "edges.csv has the columns ['a']: an edge needs a source and a target"),
         ({"edges": "1,2\n2,3\n"}, "edges.csv, line 1: 1, 2 looks like data; put the names of the columns there"),
+        (
+            {"edges": "# a graph\n0\t1\n"},
+            "['# a graph']: take lines of comments out, and name the columns in",
+        ),
+        ({"edges": "1 2\n2 3\n"}, "edges.csv, line 1: 1, 2 looks like data; put the names of the columns there"),
         ({"edges": "source,target\na,b\nb\n"}, "edges.csv, line 3: 1 cells where the header has 2"),
         ({"edges": "source,target\na,b\n,c\n"}, "edges.csv, line 3, column 'source': an id is missing"),
         ({"edges": "source,target,weight\na,b,1\nb,c,x\n"}, "line 3, column 'weight': the weight 'x' is no finite"),
@@ -206,6 +220,60 @@ def test_misspelt_files(files):
         read("cora")
     with pytest.raises(TypeError, match="label must be the name of a column, got 3"):
         read("edges.csv", "nodes.csv", label=3)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("there", "edges 'there' is a folder: name a file in it, such as 'there/edges.csv'"),
+        ("bare", "edges 'bare' is a folder: name a file (.csv, .tsv, .txt, .parquet"),
+        ("edges.xlsx", "of no kind that is read (.csv, .tsv, .txt, .parquet, .jsonl, .ndjson): save it as CSV"),
+        ("edges.csv.gz", "unpack it first"),
+        ("edges.json", "write a line per row, and call it .jsonl"),
+    ],
+)
+def test_what_is_no_table_comes_with_a_remedy(tmp_path, monkeypatch, name, message):
+    monkeypatch.chdir(tmp_path)
+    for folder in ("there", "bare"):
+        (tmp_path / folder).mkdir()
+    for file in ("there/edges.csv", "edges.xlsx", "edges.csv.gz", "edges.json"):
+        (tmp_path / file).write_text(EDGES)
+    with pytest.raises(ValueError, match=r".") as refused:
+        read(name)
+    assert message in str(refused.value)
+
+
+def test_columns_of_edges_that_are_not_used_are_named(files):
+    guessed = files("source,target,when,amount\na,b,1,2\nb,c,2,3\nc,d,1,1\n").guessed
+    assert "edges.csv: of its columns 'when', 'amount' are not used; a weight is named with weight=…" in guessed
+    guessed = files("source,target,when,amount\na,b,1,2\nb,c,2,3\nc,d,1,1\n", weight="amount").guessed
+    assert "edges.csv: of its columns 'when' is not used" in guessed
+
+
+@pytest.mark.filterwarnings("ignore:nodes.csv, line 4")
+def test_decimal_commas_are_points_beside_semicolons(files):
+    edges = "source;target;weight\na;b;1,5\nb;c;2\nc;d;,25\n"
+    more = "".join(f"n{i};{i},5;1\n" for i in range(20))
+    graph = files(edges, f"id;x;y\na;1,5;1.5\nb;-2,5e1;2\nc;x,y;3\nd;;4\n{more}")
+    assert sorted({*graph.edge_weight.tolist()}) == [0.25, 1.5, 2.0]
+    assert graph.columns["x"].values[:2].tolist() == [1.5, -25.0]
+    assert graph.columns["y"].values[:2].tolist() == [1.5, 2.0]
+    assert graph.mended[-1].startswith("nodes.csv, line 4, column 'x': 'x,y' is no number")
+
+
+def test_a_blank_divides_cells_where_nothing_else_does(files):
+    graph = files("from to weight\na b 2\nb c 1\n", "full name\na\nb\nc\n")
+    assert sorted(graph.edge_weight.tolist()) == [1, 1, 2, 2]
+    assert graph.ids.tolist() == ["a", "b", "c"]
+
+
+def test_parquet_that_would_fill_the_memory_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(tables, "_MOST_BYTES", 2**20)
+    path = tmp_path / "edges.parquet"
+    pd.DataFrame({"source": np.zeros(2**20), "target": np.zeros(2**20)}).to_parquet(path)
+    assert path.stat().st_size < 2**14
+    with pytest.raises(ValueError, match=r"as parquet: it would unpack to 16,777,216 bytes, far more"):
+        read(path)
 
 
 def test_minus_one_is_unknown_among_numbers_from_0(files):

@@ -53,8 +53,9 @@ def test_a_list_of_pairs():
         read([(1, 2)], np.eye(2))
     with pytest.raises(ValueError, match="label='x' is a column of a table, and edges is a list"):
         read([(1, 2)], label="x")
-    with pytest.raises(TypeError, match="edges must be a table"):
-        read(3)
+    for wrong, remedy in ((3, "got int"), (np.eye(2), "hand over .tolist"), (torch.eye(2), "hand over Data")):
+        with pytest.raises(TypeError, match=f"edges must be a table .*{remedy}"):
+            read(wrong)
 
 
 def test_pyg_with_masks_and_without():
@@ -68,6 +69,8 @@ def test_pyg_with_masks_and_without():
     bare = read(Data(edge_index=torch.tensor([[0, 1], [1, 2]]), y=torch.tensor([0, 0, 1, 1]), num_nodes=4))
     assert bare.labels.tolist() == ["0", "0", "1", "1"]
     assert bare.directed
+    described = Data(edge_index=torch.tensor([[0], [1]]), edge_attr=torch.ones(1, 3), num_nodes=2)
+    assert "edge_attr is not used: weights of edges are read from edge_weight, (E,)" in read(described).guessed
     with pytest.raises(ValueError, match=r"edge_index names node 7, but the nodes are 0 … 2"):
         read(Data(edge_index=torch.tensor([[0], [7]]), num_nodes=3))
 

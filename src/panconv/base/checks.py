@@ -43,14 +43,18 @@ def checked_dtype(dtype: Any) -> torch.dtype:
 
 
 def checked_device(device: Any, meta: bool = False) -> torch.device:
-    """A device from its name; the one that holds no numbers where that is asked for."""
+    """A device from its name, "auto" for a GPU where there is one; the one that holds no numbers where asked for."""
+    if isinstance(device, str) and device == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
         found: torch.device | None = torch.device(device)
         torch.empty(0, device=found)
     except (TypeError, ValueError, RuntimeError, AssertionError, NotImplementedError):
         found = None
     if found is None or (found.type == "meta" and not meta):
-        raise ValueError(f"device must be one that torch has here, such as 'cpu' or 'cuda', got {shown(device)}")
+        raise ValueError(
+            f"device must be one that torch has here, such as 'auto', 'cpu' or 'cuda', got {shown(device)}"
+        )
     return found
 
 

@@ -65,6 +65,14 @@ def check_writable(path: Path) -> None:
             probe.rmdir()
 
 
+def expanded(name: str | Path) -> Path:
+    """A path without its ~."""
+    try:
+        return Path(name).expanduser()
+    except RuntimeError as error:
+        raise ValueError(f"{str(name)!r} cannot be found: {error} Write the folder out") from None
+
+
 def _check_ordinary(path: Path) -> None:
     """Refuses what a file must not replace: a folder, /dev/null, a pipe."""
     if os.path.isdir(path):

@@ -1,4 +1,4 @@
-"""Path weights in words, from the plain JSON that records and grids have. Never imports torch."""
+"""Words: of path weights, from the plain JSON that records and grids have, and of differences. Never imports torch."""
 
 from __future__ import annotations
 
@@ -39,3 +39,8 @@ def _numbers(values: Any) -> str:
     if not isinstance(values, list):
         return f"{values:g}"
     return " ".join(f"({_numbers(each)})" if isinstance(each, list) else _numbers(each) for each in values)
+
+
+def signed(value: float) -> str:
+    """A difference with its sign; what rounds to nothing is +0.0."""
+    return f"{round(value, 1) + 0.0:+.1f}"

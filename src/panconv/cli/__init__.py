@@ -14,7 +14,10 @@ import typer
 
 import panconv
 from panconv.cli import cores as cores  # first of all: what it settles, torch reads when it is loaded
+from panconv.cli import voice
 from panconv.cli.claims import claims
+from panconv.cli.complaints import complaint
+from panconv.cli.data import data
 from panconv.cli.describe import describe
 from panconv.cli.filters import filters
 from panconv.cli.grid import grid
@@ -28,12 +31,11 @@ from panconv.cli.similar import similar
 from panconv.cli.spectrum import spectrum
 from panconv.cli.temperature import temperature
 from panconv.cli.thermodynamics import thermodynamics
-from panconv.cli.train import data, train
+from panconv.cli.train import train
 from panconv.cli.walks import communities, links
 from panconv.cli.zoo import zoo
 
 app = typer.Typer(
-    add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     help="Path-integral graph convolution: a node averages over every path that reaches it, weighted by its length.",
@@ -53,15 +55,19 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     Args:
         arguments: as they are typed after `panconv`; None for those of the process.
     """
-    warnings.showwarning = lambda message, *_, **__: print(f"panconv: {one_line(str(message))}", file=sys.stderr)
+    warnings.showwarning = _warn
+    voice.settle()
+    typed = sys.argv[1:] if arguments is None else [*arguments]
+    if any(each in voice.OPTIONS for each in typed):
+        arguments = voice.in_front(typed)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a terminal without ±, a path that is no text
     try:
-        sys.exit(app(arguments, standalone_mode=False) or 0)
+        sys.exit(app(arguments, prog_name="panconv", standalone_mode=False) or 0)
     except (typer.Abort, KeyboardInterrupt):
         sys.exit(130)
     except _UsageError as error:
-        _refuse(error.format_message(), error)
+        _refuse(complaint(error), error)
     except RecursionError as error:
         _refuse("something is nested too deep to be read", error)
     except (MemoryError, RuntimeError) as error:
@@ -71,6 +77,11 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         _refuse("there is not enough memory for this" + (f": {asked[1]} in one piece" if asked else ""), error)
     except (ValueError, TypeError, OSError) as error:
         _refuse(str(error) or type(error).__name__, error)
+
+
+def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
+    if not voice.is_quiet():
+        print(f"panconv: {one_line(str(message))}", file=sys.stderr)
 
 
 def _is_of_memory(error: RuntimeError) -> bool:
@@ -95,4 +106,9 @@ def _version(asked: bool) -> None:
 @app.callback()
 def _program(
     _: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
-) -> None: ...
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say results and errors alone.")] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Also say what was chosen, and how long it took.")
+    ] = False,
+) -> None:
+    voice.settle(quiet, verbose)

@@ -7,9 +7,11 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from panconv.base.files import check_writable
+from panconv.base.files import check_writable, expanded
+from panconv.base.near import meant
 from panconv.records.record import Record, Results
 
+DEVICES = ("auto", "cpu", "cuda")
 PLOTS = (".png", ".svg", ".pdf")
 _LONGEST = 10_000  # path length
 _MOST = 1_000_000  # of whatever is counted on the command line
@@ -26,6 +28,12 @@ def count(value: int, option: str, least: int = 1, most: int = _MOST) -> None:
         raise ValueError(f"{option} must be at least {least}, got {value}")
     if value > most:
         raise ValueError(f"{option} must be at most {most:,}, got {value}")
+
+
+def one_of(value: str | None, known: Sequence[str], option: str) -> None:
+    """Refuses a name that is none of those known."""
+    if value is not None and value not in known:
+        raise ValueError(f"{option} must be one of {', '.join(known)}, got {value!r:.60}{meant(value, known)}")
 
 
 def temperatures(text: str, cold: str) -> list[float]:
@@ -63,10 +71,7 @@ def canonical(name: str) -> str:
 
     if name.lower() in DATASETS:
         return name.lower()
-    try:
-        path = Path(name).expanduser()  # a record must not depend on where the command was typed
-    except RuntimeError as error:
-        raise ValueError(f"{name!r} cannot be found: {error} Write the folder out") from None
+    path = expanded(name)  # a record must not depend on where the command was typed
     return str(path.resolve()) if path.exists() or (path.parent.is_dir() and "/" in name) else name
 
 
@@ -80,17 +85,22 @@ def readable(graphs: Sequence[str]) -> list[str]:
     return names
 
 
-def device(name: str) -> None:
-    """Refuses a device that is not here."""
+def device(name: str) -> str:
+    """The device to compute on, by the name that records have; refuses one that is not here."""
+    if name.partition(":")[0] not in DEVICES:
+        raise ValueError(f"--device must be one of {', '.join(DEVICES)}, got {name!r:.60}")
     import torch
 
+    from panconv.base.checks import checked_device
+
     try:
-        if torch.device(name).type not in ("cpu", "cuda"):
-            raise RuntimeError("only cpu and cuda are known")
+        if name == "auto":
+            return str(checked_device(name))
         torch.zeros(1, device=name)
     except (RuntimeError, AssertionError) as error:
         reason = str(error).splitlines()[0]
         raise ValueError(f"--device {name} cannot be used here ({reason}): try --device cpu") from None
+    return name
 
 
 def outputs(plot: Path | None = None, *others: Path | None) -> None:
@@ -102,11 +112,12 @@ def outputs(plot: Path | None = None, *others: Path | None) -> None:
             check_writable(path)
 
 
-def work(trials: int, on: str, *files: Path | None) -> None:
-    """Refuses what most commands may be given: the number of trainings, the device, and the files as in `outputs`."""
+def work(trials: int, on: str, *files: Path | None) -> str:
+    """The device, after a look at what most commands are given: the number of trainings, and files as in `outputs`."""
     count(trials, "--trials")
-    device(on)
+    found = device(on)
     outputs(*files)
+    return found
 
 
 def open_results(folder: Path) -> tuple[Results, list[Record]]:

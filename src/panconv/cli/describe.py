@@ -31,7 +31,7 @@ def describe(
 
     Example: panconv describe edges.csv nodes.csv --label topic
     """
-    given.check(graph, nodes)
+    given.check(graph, nodes, columns, label)
     if as_json:
         screen.out.quiet = True  # what is guessed is in the JSON
     try:

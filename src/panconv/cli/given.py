@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from panconv.base.near import missing_file, nearest
+from panconv.base.files import expanded
+from panconv.base.near import a_folder, missing_file, nearest
 from panconv.cli import checks, screen
+from panconv.cli.options import BUILT_IN
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
@@ -17,7 +20,6 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".parquet", ".jsonl", ".ndjson", ".graphml")
 _COLUMNS = ("source", "target", "weight", "id", "label")
-_BUILT_IN = ("cora", "citeseer", "pubmed", "minesweeper", "tolokers", "squirrel_filtered", "chameleon_filtered")
 
 
 @dataclass(frozen=True)
@@ -61,21 +63,36 @@ def is_table(name: str) -> bool:
     return Path(name).suffix.lower() in SUFFIXES
 
 
-def check(name: str, nodes: Path | None = None) -> None:
+def check(name: str, nodes: Path | None = None, columns: str | None = None, label: str | None = None) -> None:
     """Refuses what is not there, by its likely name. Imports no torch: a misspelt word is said at once."""
+    named = columns_of(columns, label)
+    folder = expanded(name)
+    if os.path.isdir(folder) and _holds_tables(folder):
+        raise a_folder(folder, "edges", SUFFIXES)
     if not is_table(name):
         if nodes is not None:
             raise ValueError(f"a table of nodes, {str(nodes)!r}, goes with a table of edges, and {name!r} is none")
-        near = nearest(name, _BUILT_IN)
+        near = nearest(name, BUILT_IN)
         if near is not None and near != name.lower() and "/" not in name and not Path(name).exists():
-            graphs = ", ".join(_BUILT_IN[:3])
+            graphs = ", ".join(BUILT_IN[:3])
             raise ValueError(
                 f"source {name!r} is neither a built-in graph ({graphs}) nor a folder: did you mean {near!r}?"
             )
         return
     for path, what in ((Path(name), "edges"), (nodes, "nodes")):
-        if path is not None and not path.expanduser().exists():
+        if path is not None and not os.path.exists(expanded(path)):
             raise missing_file(path, what)
+    from panconv.data.tables import check_names
+
+    for path, arguments in ((Path(name), _COLUMNS[:3]), (nodes, _COLUMNS[3:])):
+        if path is not None:
+            check_names(expanded(path), {each: named[each] for each in arguments if each in named})
+
+
+def _holds_tables(folder: Path) -> bool:
+    """Whether there are tables in it, and no files of Planetoid's."""
+    names = os.listdir(folder)
+    return any(map(is_table, names)) and not any(name.startswith("ind.") for name in names)
 
 
 def opened(
@@ -87,7 +104,7 @@ def opened(
     strict: bool = False,
 ) -> Given:
     """The graph, read; what was guessed of it is said."""
-    check(name, nodes)
+    check(name, nodes, columns, label)
     named = columns_of(columns, label)
     if not is_table(name):
         for option, value in (("--columns", columns), ("--label", label), ("--directed", directed)):
@@ -100,7 +117,7 @@ def opened(
 
     graph = read(Path(name), nodes, directed=directed, strict=strict, **named)
     for note in graph.guessed:
-        screen.out.print(screen.dim(f"guessed: {screen.one_line(note)}"))
+        screen.remark(f"guessed: {note}")
     data = Data(edge_index=graph.edge_index, num_nodes=graph.num_nodes)
     return Given(str(Path(name).expanduser().resolve()), graph.ids, data, graph)
 
@@ -127,7 +144,7 @@ def columns_of(text: str | None, label: str | None = None) -> dict[str, str]:
     return found
 
 
-def own_nodes(graphs: list[str]) -> tuple[str, Path | None] | None:
+def own_nodes(graphs: list[str], columns: str | None, label: str | None) -> tuple[str, Path | None] | None:
     """The tables of edges and nodes, where these were typed in place of names of graphs; none of them misspelt."""
     if not any(map(is_table, graphs)):
         for name in graphs:
@@ -136,5 +153,5 @@ def own_nodes(graphs: list[str]) -> tuple[str, Path | None] | None:
     if not is_table(graphs[0]) or len(graphs) > 2:
         raise ValueError(f"a graph of tables is EDGES and NODES alone, got {' '.join(graphs)}: train one at a time")
     tables = graphs[0], Path(graphs[1]) if len(graphs) > 1 else None
-    check(*tables)
+    check(*tables, columns, label)
     return tables

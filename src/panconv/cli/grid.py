@@ -31,7 +31,7 @@ def grid(
     seed: Annotated[int, typer.Option(help="The first trial's seed.")] = 0,
     epochs: Epochs = None,
     results: Annotated[Path, typer.Option(metavar="DIR", help="Where the record of each training goes.")] = RESULTS,
-    device: Device = "cpu",
+    device: Device = "auto",
     plot: Annotated[Path | None, plot_of("a heat map")] = None,
     json_file: Annotated[Path | None, json_of("all points")] = None,
 ) -> None:
@@ -50,7 +50,7 @@ def grid(
 
     checked_method(method)
     checks.length(L)
-    checks.work(trials, device, plot, json_file)
+    device = checks.work(trials, device, plot, json_file)
     (store, done), name = checks.open_results(results), checks.canonical(graph)
     how = settings(name, method).plain(epochs=epochs)
     if temperatures is None:

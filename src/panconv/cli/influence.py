@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.progress import track
 
+from panconv.base.near import meant
 from panconv.cli import checks, screen
 from panconv.cli.options import Length, Plot, Seed, json_of
 
@@ -43,7 +44,7 @@ def influence(
     checks.count(L, "--L", 1, 5)
     checked_positive(temperature, "--temperature")
     if paths not in PATHS:
-        raise ValueError(f"--paths must be one of {', '.join(PATHS)}, got {paths!r}")
+        raise ValueError(f"--paths must be one of {', '.join(PATHS)}, got {paths!r}{meant(paths, PATHS)}")
     checks.count(trials, "--trials")
     checks.count(seed, "--seed", 0, 2**32 - 1)
     checks.outputs(plot, json_file)

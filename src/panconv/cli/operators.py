@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
+from panconv.base.words import signed
 from panconv.cli import checks, screen
 from panconv.cli.options import Device, Out, json_of
-from panconv.paper.report.standing import signed
 from panconv.paper.zoo.registry import METHODS
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def operators(
     trials: Annotated[int, typer.Option(help="Trainings on each operator.")] = 10,
     folder: Out = Path("operators"),
     json_file: Annotated[Path | None, json_of("the table")] = None,
-    device: Device = "cpu",
+    device: Device = "auto",
     quick: Annotated[
         bool, typer.Option("--quick", help="One trial, few epochs, two candidates: a first look.")
     ] = False,
@@ -40,7 +40,7 @@ def operators(
     from panconv.paper.studies.operators import WILL_GO, asked, table
     from panconv.paper.tables.reproduce import reproduce
 
-    checks.work(trials, device, None, json_file)
+    device = checks.work(trials, device, None, json_file)
     trainings = asked(checks.names(datasets), checks.names(models), trials, quick)
     store, done = checks.open_results(folder)
     print(f"panconv operators: {WILL_GO}", file=sys.stderr)

@@ -47,11 +47,15 @@ def name_communities(
     largest = largest_component(adj).numel()
     tried = {each: communities(adj, each, walk, steps, seed) for each in _choices(k, largest)}
     values = {each: modularity(adj, labels) for each, labels in tried.items()}
+    if k is None and max(values.values()) < 0:  # that of one community is 0
+        tried[1] = communities(adj, 1, walk, steps, seed)
+        values[1] = modularity(adj, tried[1])
     best = max(values, key=lambda each: values[each])
     labels = tried[best]
     size = torch.bincount(labels)
-    chosen = "" if k is not None else f", the k of {min(tried)} … {max(tried)} with the highest modularity"
-    heading = f"{known.title}: {size.numel():,} communities by the {walk} walk{chosen}"
+    chosen = f", the k of {min(tried)} … {max(tried)} with the highest modularity" if len(tried) > 1 else ""
+    count = "one community" if size.numel() == 1 else f"{size.numel():,} communities"
+    heading = f"{known.title}: {count} by the {walk} walk{chosen}"
     screen.out.print(f"\n{heading}\nmodularity {values[best]:.3f}")
     found: dict[str, Any] = {"graph": known.name, "k": best, "walk": walk, "steps": steps, "seed": seed}
     found |= {"modularity": values[best], "sizes": size.tolist()}

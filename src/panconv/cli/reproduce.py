@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
+from panconv.base.near import meant
+from panconv.base.words import signed
 from panconv.best import NAMES as STUDIES
 from panconv.cli import best, checks, screen
-from panconv.cli.options import RESULTS, Device
+from panconv.cli.options import RESULTS, Device, completing
 from panconv.paper.published import GRAPHS
-from panconv.paper.report.standing import signed
 from panconv.paper.tables import baselines
 from panconv.paper.tables.cells import EXPERIMENTS
 from panconv.paper.tables.further import FURTHER, wanted
@@ -31,7 +32,9 @@ _NAMES = (*EXPERIMENTS, "all", *FURTHER, *STUDIES)
 
 
 def reproduce(
-    what: Annotated[str, typer.Argument(metavar="WHAT", help=f"{', '.join(_NAMES)}.")],
+    what: Annotated[
+        str, typer.Argument(metavar="WHAT", help=f"{', '.join(_NAMES)}.", autocompletion=completing(_NAMES))
+    ],
     datasets: Annotated[
         str | None, typer.Option(metavar="G,G,...", help="On which graphs; left out, on all it is about.")
     ] = None,
@@ -48,7 +51,7 @@ def reproduce(
     results: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where the records and figures go.")] = RESULTS,
     L: Annotated[int, typer.Option("--L", help="The longest path of figure1's filters.")] = 2,
     quick: Annotated[bool, typer.Option("--quick", help="One trial, few epochs: a first look.")] = False,
-    device: Device = "cpu",
+    device: Device = "auto",
 ) -> None:
     """Train what a table, a figure or another claim of the paper needs, and set ours beside theirs.
 
@@ -58,12 +61,14 @@ def reproduce(
 
     Example: panconv reproduce table3 --datasets cora
     """
+    wanted = _wanted(what, met, random_splits)
+
     from panconv.paper.tables.reproduce import Asked
     from panconv.paper.tables.reproduce import reproduce as train
     from panconv.paper.tables.splits import FASTEST
 
     wanted = _wanted(what, met, random_splits)
-    checks.work(_TRIALS if trials is None else trials, device)
+    device = checks.work(_TRIALS if trials is None else trials, device)
     if what in STUDIES:
         _refuse_methods(methods, what)
         best.run(what, datasets, trials, quick, checks.open_results(results)[0], device)
@@ -84,7 +89,7 @@ def reproduce(
 def _wanted(what: str, met: bool, random_splits: int) -> tuple[str, ...]:
     """The experiments that are asked for."""
     if what not in _NAMES:
-        raise ValueError(f"{what!r} is not one of {', '.join(_NAMES)}")
+        raise ValueError(f"{what!r} is not one of {', '.join(_NAMES)}{meant(what, _NAMES)}")
     if met and (random_splits or what not in ("table1", "table2", "all")):
         raise ValueError(
             f"--met goes with table1, table2 and all, not with {'random splits' if random_splits else what}"
@@ -103,7 +108,8 @@ def _refuse_methods(methods: str | None, what: str) -> None:
 def _graphs(datasets: str | None) -> list[str]:
     names = list(GRAPHS) if datasets is None else checks.names(datasets) or [datasets]
     if unknown := [name for name in names if name not in GRAPHS]:
-        raise ValueError(f"--datasets names {unknown[0]!r}, which is not one of {', '.join(GRAPHS)}")
+        hint = meant(unknown[0], GRAPHS)
+        raise ValueError(f"--datasets names {unknown[0]!r}, which is not one of {', '.join(GRAPHS)}{hint}")
     return names
 
 

@@ -14,7 +14,8 @@ from rich.table import Table
 from rich.text import Text
 
 from panconv.base.files import replacing
-from panconv.paper.report.standing import signed
+from panconv.base.words import signed
+from panconv.cli import voice
 from panconv.paper.zoo.registry import METHODS
 from panconv.records.jsonl import strict
 from panconv.records.record import PAN, Task
@@ -30,8 +31,11 @@ T = TypeVar("T")
 
 
 def console(stderr: bool = False) -> Console:
-    """A console that prints text as it is: a user's names may look like [markup] or :emoji:."""
-    return Console(stderr=stderr, markup=False, emoji=False)
+    """A console that prints text as it is: a user's names may look like [markup] or :emoji:.
+
+    That of stderr shows how far a command is, which --quiet leaves out.
+    """
+    return Console(stderr=stderr, markup=False, emoji=False, quiet=stderr and voice.is_quiet())
 
 
 out = console()
@@ -89,8 +93,15 @@ def beside(values: Sequence[float], paper: float | None) -> tuple[Text, str, str
 
 
 def say(what: str, path: Path, more: str = "") -> None:
-    """Tells where something was written."""
-    out.print(f"{what}: {one_line(str(path))}{more}")
+    """Tells where something was written, unless --quiet leaves that out."""
+    if not voice.is_quiet():
+        out.print(f"{what}: {one_line(str(path))}{more}")
+
+
+def remark(text: str) -> None:
+    """Tells what was guessed, for instance. With --verbose the library's log has it already, with --quiet nothing."""
+    if not (voice.is_quiet() or voice.is_verbose()):
+        out.print(dim(one_line(text)))
 
 
 def draw(path: Path | None, what: str, picture: Callable[[T, str, Path], None], content: T, heading: str) -> None:

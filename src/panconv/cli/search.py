@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from panconv.cli import checks, screen
-from panconv.cli.options import RESULTS, Device, Out, json_of
+from panconv.base.near import meant
+from panconv.cli import checks, given, screen
+from panconv.cli.options import GRAPH_NAMES, RESULTS, SPACES, Device, Out, json_of
 from panconv.paper.zoo.registry import METHODS, checked
 from panconv.records.record import PAN
 
@@ -25,7 +26,11 @@ _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 def search(
     graph: Annotated[
         str,
-        typer.Argument(metavar="GRAPH", help="cora, citeseer, pubmed, a heterophilous graph, or a folder."),
+        typer.Argument(
+            metavar="GRAPH",
+            help="cora, citeseer, pubmed, a heterophilous graph, or a folder.",
+            autocompletion=GRAPH_NAMES,
+        ),
     ],
     model: Annotated[str, typer.Option(help="pan, or a baseline: panconv zoo lists them.")] = PAN,
     space: Annotated[
@@ -59,7 +64,7 @@ def search(
         typer.Option(metavar="NAME", help="accuracy, auc or macro_f1; left out, what suits the graph."),
     ] = None,
     epochs: Annotated[int | None, typer.Option(help="At most so many epochs, in place of the space's.")] = None,
-    device: Device = "cpu",
+    device: Device = "auto",
     results: Out = RESULTS,
     json_file: Annotated[Path | None, json_of("the finalists, the choice and its test")] = None,
 ) -> None:
@@ -70,9 +75,13 @@ def search(
 
     Example: panconv search cora --budget 10m --device cuda
     """
+    checks.one_of(space, SPACES, "--space")
+    _known(model)
+    given.check(graph)
+
     from panconv.training.search import search as searched
 
-    checks.work(trials, device, None, json_file)
+    device = checks.work(trials, device, None, json_file)
     for option, count in (("--seeds", seeds), ("--finalists", finalists), ("--reruns", reruns)):
         checks.count(count, option)
     if tried is not None:
@@ -129,7 +138,7 @@ def _metric(given: str | None, dataset: str) -> str | None:
 
     able = metrics_of(CLASSES)
     if given is not None and given not in able:
-        raise ValueError(f"--metric must be one of {', '.join(able)}, got {given!r:.60}")
+        raise ValueError(f"--metric must be one of {', '.join(able)}, got {given!r:.60}{meant(given, able)}")
     return METRIC_OF.get(dataset) if given is None else given
 
 
@@ -139,7 +148,7 @@ def _space(given: str | None, dataset: str) -> str:
     from panconv.training.spaces import SPACES
 
     if given is not None and given not in SPACES:
-        raise ValueError(f"--space must be one of {', '.join(SPACES)}, got {given!r:.60}")
+        raise ValueError(f"--space must be one of {', '.join(SPACES)}, got {given!r:.60}{meant(given, SPACES)}")
     return given or ("heterophilous" if dataset in METRIC_OF else "random-propagation")
 
 
@@ -151,15 +160,20 @@ def _trained(model: str, space: str | None, dataset: str, **given: Any) -> tuple
     from panconv.training.spaces import SPACES
 
     changes = {name: value for name, value in given.items() if value is not None}
-    if model.strip().lower() == PAN:
+    name = _known(model)
+    if name == PAN:
         return PAN, Pans(), SPACES[_space(space, dataset)].with_values(**changes)
-    try:
-        name = checked(model)
-    except ValueError as error:
-        raise ValueError(f"--model must be {PAN} or a baseline: {error}") from None
     if space is not None:
         raise ValueError(f"--space goes with --model pan, which has several; {name} has one")
     return name, Baselines(), space_of(model, dataset).with_values(**changes)
+
+
+def _known(model: str) -> str:
+    """The model's name as records have it."""
+    try:
+        return PAN if model.strip().lower() == PAN else checked(model)
+    except ValueError as error:
+        raise ValueError(f"--model must be {PAN} or a baseline: {error}") from None
 
 
 def _title(model: str) -> str:

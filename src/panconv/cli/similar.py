@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from panconv.cli import checks, given, screen
-from panconv.cli.options import Columns, Edges, Strict, Walk, json_of
+from panconv.cli.options import WALKS, Columns, Edges, Strict, Walk, json_of
 
 
 def similar(
@@ -26,7 +26,8 @@ def similar(
 
     Example: panconv similar edges.csv cust-418
     """
-    given.check(graph)
+    checks.one_of(walk, WALKS, "--walk")
+    given.check(graph, None, columns)
     checks.count(top, "--top")
     checks.count(steps, "--steps")
     checks.outputs(None, out, json_file)

@@ -9,7 +9,7 @@ import typer
 from rich.progress import BarColumn, Progress, TimeElapsedColumn
 
 from panconv.cli import checks, given, screen
-from panconv.cli.options import Columns, Edges, Length, Strict, json_of, plot_of
+from panconv.cli.options import Columns, Device, Edges, Length, Strict, json_of, plot_of
 
 if TYPE_CHECKING:
     from panconv.paper.studies.spectrum import Spectrum
@@ -23,7 +23,7 @@ def spectrum(
         str | None, typer.Option("--k", metavar="K,K,...", help="The L+1 path weights; ones if left out.")
     ] = None,
     starts: Annotated[int, typer.Option(help="Random starts of the density of a large graph.")] = 32,
-    device: Annotated[str, typer.Option(metavar="cpu|cuda", help="Where to compute.")] = "cpu",
+    device: Device = "auto",
     columns: Columns = None,
     strict: Strict = False,
     plot: Annotated[Path | None, plot_of("the two spectra")] = None,
@@ -36,7 +36,7 @@ def spectrum(
 
     Example: panconv spectrum cora --method 2 --plot spectrum.png
     """
-    given.check(graph)
+    given.check(graph, None, columns)
 
     from panconv.met import MET
     from panconv.met.methods import check_similar
@@ -48,7 +48,7 @@ def spectrum(
     checks.length(L)
     weights = [1.0] * (L + 1) if k is None else checks.numbers(k, "--k")
     checks.count(starts, "--starts")
-    checks.device(device)
+    device = checks.device(device)
     checks.outputs(plot, json_file)
     known = given.opened(graph, None, columns, strict=strict)
     name, data, adj = known.name, known.data, known.adjacency.to(device)

@@ -27,7 +27,7 @@ def temperature(
     trials: Annotated[int, typer.Option(help="Trainings of each point, side by side.")] = 10,
     epochs: Epochs = None,
     results: Out = RESULTS,
-    device: Device = "cpu",
+    device: Device = "auto",
     plot: Plot = None,
     json_file: Annotated[Path | None, json_of("all points")] = None,
 ) -> None:
@@ -47,7 +47,7 @@ def temperature(
     for L in Ls:
         checks.length(L)
     PowerLaw(1, alpha)  # refuses what is no exponent
-    checks.work(trials, device, plot, json_file)
+    device = checks.work(trials, device, plot, json_file)
     checks.count(len(Ls) * len(Ts) * trials, "the number of trainings, lengths times --temperatures times --trials,")
     (store, done), name = checks.open_results(results), checks.canonical(graph)
     asked = SweepOf(name, Ls, Ts, alpha, method, trials, epochs)

@@ -42,7 +42,7 @@ def thermodynamics(
 
     Example: panconv thermodynamics cora --temperature 0.5 --plot entropy.png
     """
-    given.check(graph)
+    given.check(graph, None, columns)
 
     from panconv.met import MET
     from panconv.met.methods import checked_method

@@ -1,11 +1,9 @@
-"""panconv train, panconv data."""
+"""panconv train."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,9 +11,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import panconv
-from panconv.base.near import nearest
 from panconv.cli import checks, given, screen
-from panconv.cli.options import Columns, Device, Directed, Epochs, Label, Method, Seed, Strict, json_of, plot_of
+from panconv.cli.options import (
+    GRAPH_NAMES,
+    Columns,
+    Device,
+    Directed,
+    Epochs,
+    Label,
+    Method,
+    Seed,
+    Strict,
+    json_of,
+    plot_of,
+)
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
@@ -25,58 +34,13 @@ if TYPE_CHECKING:
 KINDS = ("free", "fixed", "boltzmann", "power-law")
 
 
-def data(
-    action: Annotated[str | None, typer.Argument(metavar="[export", help="Write a graph as tables.")] = None,
-    graph: Annotated[str | None, typer.Argument(metavar="GRAPH]", help="cora, citeseer or pubmed.")] = None,
-    csv: Annotated[bool, typer.Option("--csv", help="As CSV: edges.csv, nodes.csv and truth.csv.")] = False,
-    out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Where the tables go.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-) -> None:
-    """List the graphs that are built in, with their figures; or write one as its owner would have it.
-
-    nodes.csv has the labels of the training nodes alone, and truth.csv has all labels.
-
-    Example: panconv data export cora --csv --out cora/
-    """
-    from panconv.data import DATASETS
-
-    if action is not None or graph is not None or csv or out is not None:
-        _export(action, graph, csv, out)
-        return
-    if as_json:
-        print(json.dumps({name: asdict(card) for name, card in DATASETS.items()}, indent=2))
-        return
-    rows = screen.table(("name", "nodes", "edges", "features", "classes", "train / val / test"), "Built-in graphs")
-    for name, card in DATASETS.items():
-        figures = [f"{n:,}" for n in (card.nodes, card.edges, card.features, card.classes)]
-        rows.add_row(name, *figures, " / ".join(f"{n:,}" for n in card.split))
-    screen.out.print(rows)
-
-
-def _export(action: str | None, graph: str | None, csv: bool, out: Path | None) -> None:
-    """Writes a built-in graph as tables."""
-    from panconv.data import DATASETS
-    from panconv.data.export import FILES, export
-
-    if action != "export" or graph is None or not csv or out is None:
-        raise ValueError("to write a graph as tables takes a graph, --csv and --out: data export cora --csv --out DIR")
-    name = graph.lower()
-    if name not in DATASETS:
-        near = nearest(name, DATASETS)
-        hint = f"did you mean {near!r}?" if near else "choose one of them"
-        raise ValueError(f"{graph!r} is none of the built-in graphs {', '.join(DATASETS)}: {hint}")
-    for file in FILES:
-        checks.outputs(None, out / file)
-    for path in export(name, out):
-        screen.say("written", path)
-
-
 def train(
     graphs: Annotated[
         list[str],
         typer.Argument(
             metavar="GRAPH...|EDGES NODES",
             help="cora, citeseer, pubmed, or a folder of Planetoid files (FOLDER/NAME if several); or tables.",
+            autocompletion=GRAPH_NAMES,
         ),
     ],
     method: Method = 5,
@@ -93,7 +57,7 @@ def train(
     dropout: Annotated[float | None, typer.Option(help="Dropout on the input and the hidden layer.")] = None,
     lr: Annotated[float | None, typer.Option(help="Learning rate of Adam.")] = None,
     weight_decay: Annotated[float | None, typer.Option(help="Weight decay of the first layer's matrix.")] = None,
-    device: Device = "cpu",
+    device: Device = "auto",
     columns: Columns = None,
     label: Label = None,
     directed: Directed = False,
@@ -117,19 +81,21 @@ def train(
 
     Example: panconv train cora --method 5 --k 0,1,1
     """
+    checks.one_of(weights, KINDS, "--weights")
+    tables = given.own_nodes(graphs, columns, label)
+
     from panconv.met.methods import checked_method
     from panconv.paper.settings import settings, start
     from panconv.records.record import pan_task
     from panconv.training.pans import train_batch
 
-    tables = given.own_nodes(graphs)
     checked_method(method)
     kind, fixed = _weights(method, weights, k)
     L = (len(fixed) - 1 if fixed else 2) if L is None else L
     checks.length(L)
     names = list(dict.fromkeys(map(checks.canonical, graphs[:1] if tables else graphs)))
     models = _model_files(save, names, json_file) if save or plot else {}
-    checks.work(trials, device, plot, json_file, *models.values())
+    device = checks.work(trials, device, plot, json_file, *models.values())
     store = None if results is None else checks.open_results(results)[0]
     own = _read(names, tables, columns, label, directed, strict, seed, results)
     chosen = {"epochs": epochs, "patience": patience, "hidden": hidden, "dropout": dropout, "lr": lr}
@@ -237,8 +203,6 @@ def _weights(method: int, weights: str | None, k: str | None) -> tuple[str, list
     from panconv.met.methods import METHODS
 
     kind = weights or ("fixed" if k else METHODS[method].weights)
-    if kind not in KINDS:
-        raise ValueError(f"--weights must be one of {', '.join(KINDS)}, got {kind!r}")
     if (kind == "fixed") != (k is not None):
         raise ValueError("--weights fixed goes with --k K0,K1,…, the weight of each path length, such as --k 0,1,1")
     return kind, None if k is None else checks.numbers(k, "--k")

@@ -10,7 +10,7 @@ import typer
 from rich.progress import track
 
 from panconv.cli import checks, given, own_graphs, screen
-from panconv.cli.options import Columns, Edges, Nodes, Plot, Seed, Strict, Walk, json_of
+from panconv.cli.options import WALKS, Columns, Edges, Nodes, Plot, Seed, Strict, Walk, json_of
 
 Json = Annotated[Path | None, json_of("the figures")]
 
@@ -36,7 +36,8 @@ def links(
 
     Example: panconv links edges.csv --top 100 --out links.csv
     """
-    given.check(graph)
+    checks.one_of(walk, WALKS, "--walk")
+    given.check(graph, None, columns)
     if not 0 < fraction < 1:
         raise ValueError(f"--fraction must be above 0 and below 1, got {fraction}")
     _check(trials, seed, plot, json_file, out)
@@ -101,7 +102,8 @@ def communities(
 
     Example: panconv communities edges.csv --out communities.csv
     """
-    given.check(graph, nodes)
+    checks.one_of(walk, WALKS, "--walk")
+    given.check(graph, nodes, columns)
     _check(trials, seed, plot, json_file, out)
     checks.count(steps, "--steps", 0)
     if k is not None:

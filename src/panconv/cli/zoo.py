@@ -9,10 +9,10 @@ from typing import Annotated, Any
 
 import typer
 
+from panconv.base.words import signed
 from panconv.cli import checks, screen
-from panconv.cli.options import RESULTS, Device, Seed, json_of
+from panconv.cli.options import GRAPH_NAMES, RESULTS, Device, Seed, completing, json_of
 from panconv.paper.published import GRAPHS
-from panconv.paper.report.standing import signed
 from panconv.paper.tables.baselines import NAMES, Baseline
 from panconv.paper.zoo.menu import SWITCHES, in_words
 from panconv.paper.zoo.notes import NOTES
@@ -24,9 +24,13 @@ from panconv.training.runner import alike, missing, run
 
 
 def zoo(
-    method: Annotated[str | None, typer.Argument(help="A method; left out, all of them are listed.")] = None,
+    method: Annotated[
+        str | None,
+        typer.Argument(help="A method; left out, all of them are listed.", autocompletion=completing(METHODS)),
+    ] = None,
     graphs: Annotated[
-        list[str] | None, typer.Argument(metavar="GRAPH...", help="cora, citeseer, pubmed, or a folder.")
+        list[str] | None,
+        typer.Argument(metavar="GRAPH...", help="cora, citeseer, pubmed, or a folder.", autocompletion=GRAPH_NAMES),
     ] = None,
     trials: Annotated[int, typer.Option(help="Trainings, each with a seed of its own.")] = 10,
     seed: Seed = 0,
@@ -34,7 +38,7 @@ def zoo(
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change a setting; may be given again.")
     ] = None,
     met: Annotated[bool, typer.Option("--met", help="Also on M in its place, which validation chooses.")] = False,
-    device: Device = "cpu",
+    device: Device = "auto",
     json_file: Annotated[Path | None, json_of("the results")] = None,
     folder: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="Keep the records there, and go on from them.")
@@ -58,7 +62,7 @@ def zoo(
     if not graphs:
         _card(name)
         return
-    checks.work(trials, device, None, json_file)
+    device = checks.work(trials, device, None, json_file)
     if met and not METHODS[name].met:
         takers = ", ".join(method.title for method in METHODS.values() if method.met)
         raise ValueError(f"--met: M has no place in {METHODS[name].title}; {takers} take it")

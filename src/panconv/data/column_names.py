@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from panconv.data.remarks import Remarks
+from panconv.data.remarks import Remarks, short
 from panconv.data.tables import Table, number_in
 
 # In the order in which they are looked for.
@@ -23,17 +23,38 @@ def ends_of(table: Table, source: str | None, target: str | None, remarks: Remar
     if source is not None or target is not None:
         given, missing = ("source", "target") if target is None else ("target", "source")
         raise ValueError(f"{given} is given and {missing} is not: name both columns of {table.name}")
-    plain = {name.lower(): name for name in table.columns}
-    for one, other in _ENDS:
-        if one in plain and other in plain:
-            remarks.guess(f"{table.name}: edges lead from {plain[one]!r} to {plain[other]!r}")
-            return plain[one], plain[other]
+    if (ends := _plain_ends(table)) is not None:
+        remarks.guess(f"{table.name}: edges lead from {ends[0]!r} to {ends[1]!r}")
+        return ends
     if len(table.columns) < 2:
-        raise ValueError(f"{table.name} has the columns {table.columns}: an edge needs a source and a target")
+        hint = "take lines of comments out, and name the columns in the first line: "
+        hint = hint if table.columns and table.columns[0].startswith(("#", "%")) else ""
+        raise ValueError(f"{table.name} has the columns {table.columns}: {hint}an edge needs a source and a target")
     _check_header(table)
     first, second = table.columns[:2]
     remarks.guess(f"{table.name}: edges lead from the first column, {first!r}, to the second, {second!r}")
     return first, second
+
+
+def refuse_swapped(edges: Table, nodes: Table, source: str | None) -> None:
+    """Refuses a table of nodes whose columns are plainly those of edges, beside a table of edges whose are not."""
+    if source is None and _plain_ends(edges) is None and (ends := _plain_ends(nodes)) is not None:
+        what = f"{nodes.name} has the columns {ends[0]!r} and {ends[1]!r}, as edges have, and {edges.name} has not"
+        raise ValueError(f"{what}: hand over edges first and nodes second, or name source and target")
+
+
+def note_unused(table: Table, used: Sequence[str | None], remarks: Remarks) -> None:
+    """Says which columns of edges are not looked at; an amount among them may be meant for a weight."""
+    left = [name for name in table.columns if name not in used]
+    if left:
+        names = f"{', '.join(map(short, left[:5]))}{', …' * (len(left) > 5)}"
+        hint = "" if used[-1] else "; a weight is named with weight=…"
+        remarks.guess(f"{table.name}: of its columns {names} {'is' if len(left) == 1 else 'are'} not used{hint}")
+
+
+def _plain_ends(table: Table) -> tuple[str, str] | None:
+    plain = {name.lower(): name for name in table.columns}
+    return next(((plain[one], plain[other]) for one, other in _ENDS if one in plain and other in plain), None)
 
 
 def id_of(table: Table, given: str | None, remarks: Remarks) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from panconv.data.dates import Ambiguous, days_of
 from panconv.data.remarks import Remarks, counted, short
 from panconv.data.tables import Table, number_in
 
@@ -14,7 +15,6 @@ NUMBER, CATEGORY, DATE, TEXT, UNUSED = "number", "category", "date", "text", "un
 _MOSTLY = 0.9  # a column of which so much is numbers is of numbers
 _WORDS = 3.0  # in the mean, and it is text
 _MOST_CATEGORIES = 100
-_ISO = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?)?$"
 _NOTHING = np.empty(0, object)
 
 
@@ -51,8 +51,11 @@ def column_of(table: Table, name: str, remarks: Remarks) -> Column:
     numbers = table.numbers(name)
     if numbers is not None:
         return _of_numbers(table, name, numbers, remarks)
-    if (dates := _dates(table, name)) is not None:
-        return Column(name, DATE, dates)
+    try:
+        if (dates := days_of(table, name, remarks)) is not None:
+            return Column(name, DATE, dates)
+    except Ambiguous as error:
+        return Column(name, UNUSED, _NOTHING, str(error))
     return _of_texts(table, name, remarks)
 
 
@@ -65,9 +68,9 @@ def _of_texts(table: Table, name: str, remarks: Remarks) -> Column:
     if not different:
         return Column(name, UNUSED, _NOTHING, "it is empty")
     # Of very many different cells the first will do to see whether they are numbers.
-    parsed = np.array([number_in(each) for each in unique.slice(0, 10_000).to_pylist()])
-    if np.isfinite(parsed).mean() >= _MOSTLY:
-        return _mostly_numbers(table, name, texts, remarks)
+    some = pc.unique(table.pointed(table.known_texts(name)).drop_null()).slice(0, 10_000).to_pylist()
+    if some and np.isfinite([number_in(each) for each in some]).mean() >= _MOSTLY:
+        return _mostly_numbers(table, name, remarks)
     words = pc.mean(pc.list_value_length(pc.utf8_split_whitespace(texts))).as_py() or 0.0
     if words >= _WORDS and different > there / 10:
         return Column(name, TEXT, _objects(texts))
@@ -89,33 +92,14 @@ def _of_numbers(table: Table, name: str, numbers: np.ndarray, remarks: Remarks) 
     return Column(name, NUMBER, numbers)
 
 
-def _mostly_numbers(table: Table, name: str, texts: Any, remarks: Remarks) -> Column:
-    cells = texts.to_pylist()
-    numbers = np.array([np.nan if each is None else number_in(each) for each in cells])
+def _mostly_numbers(table: Table, name: str, remarks: Remarks) -> Column:
+    cells, numbers = table.known_texts(name).to_pylist(), table.parsed(name)
     wrong = np.array([each is not None for each in cells]) & np.isnan(numbers)
     if wrong.any():
         row = int(wrong.argmax())
         what = f"{table.where(row, name)}: {short(cells[row])} is no number, unlike most cells of the column"
         remarks.mend(what, f"{counted(wrong.sum(), 'cell')} taken for missing")
     return _of_numbers(table, name, numbers, remarks)
-
-
-def _dates(table: Table, name: str) -> np.ndarray | None:
-    """Days since 1970, NaN where there is none; None for a column that is not of dates."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    values = table.arrow[name].combine_chunks()
-    if not pa.types.is_temporal(values.type):
-        values = table.texts(name)
-        if values.null_count == len(values) or not pc.all(pc.match_substring_regex(values, _ISO)).as_py():
-            return None
-    try:
-        moments = pc.cast(values, pa.timestamp("us"))
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):  # February the 30th, or a time of day
-        return None
-    micros = pc.cast(pc.cast(moments, pa.int64()), pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-    return np.asarray(micros, dtype=np.float64) / 86_400e6
 
 
 def _objects(texts: Any) -> np.ndarray:

@@ -46,11 +46,22 @@ def dialect_of(path: Path) -> Dialect:
     return Dialect(encoding, delimiter, header, before, note)
 
 
+def header_of(path: Path) -> tuple[str, ...]:
+    """The names of the columns alone, without a look at what follows them."""
+    with path.open("rb") as file:
+        encoding = _marked(file.read(4))
+    return _header(path, encoding)[0]
+
+
+def _marked(start: bytes) -> str:
+    """The encoding that a byte order mark names; UTF-8 where there is none."""
+    return next((name for bom, name in _BOMS if start.startswith(bom)), "utf-8")
+
+
 def _scanned(path: Path) -> tuple[str, bool, tuple[str, str] | None]:
     """The encoding, whether the quotes are odd in number, and what is to be said about either; in one pass."""
     with path.open("rb") as file:
-        start = file.read(4)
-        encoding = next((name for bom, name in _BOMS if start.startswith(bom)), "utf-8")
+        encoding = _marked(file.read(4))
         file.seek(0)
         decoder, quotes, lines = codecs.getincrementaldecoder(encoding)(), 0, 1
         piece = b"-"
@@ -79,11 +90,13 @@ def _has_odd_quotes(path: Path) -> bool:
 def _header(path: Path, encoding: str) -> tuple[tuple[str, ...], str, int]:
     """The names of the columns, what stands between them, and how many blank lines come before.
 
-    What divides the first row into most stands between them.
+    What divides the first row into most stands between them; a blank, where nothing else does.
     """
     wholes = {each: _first(path, encoding, each) for each in DELIMITERS}
     delimiter = max(DELIMITERS, key=lambda each: len(wholes[each][0]))  # a comma where none divides it
     row, before = wholes[delimiter]
+    if len(row) == 1 and (blanks := _by_blanks(path, encoding)):
+        delimiter, row = " ", blanks
     names = tuple(name.strip() for name in row)
     if not any(names):
         raise ValueError(f"{path} is empty: its first line must name the columns")
@@ -92,6 +105,17 @@ def _header(path: Path, encoding: str) -> tuple[tuple[str, ...], str, int]:
             what = f"two columns are called {short(name)}" if name else "two columns have no name"
             raise ValueError(f"{path}, line {before + 1}: {what}; rename one of them")
     return names, delimiter, before
+
+
+def _by_blanks(path: Path, encoding: str) -> list[str]:
+    """The first row of a file whose cells have one blank between them, as its second row shows; else nothing."""
+    with path.open(encoding=encoding, errors="replace", newline="") as file:
+        rows = (row for row in csv.reader(_lines(file), delimiter=" ") if row)
+        try:
+            first, second = next(rows, []), next(rows, [])
+        except csv.Error:
+            return []
+    return first if 1 < len(first) == len(second) and all(first) and all(second) else []
 
 
 def _first(path: Path, encoding: str, delimiter: str) -> tuple[list[str], int]:

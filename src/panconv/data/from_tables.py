@@ -12,7 +12,7 @@ from panconv.data.edge_list import edges_from
 from panconv.data.graph import Graph, as_ids
 from panconv.data.labels import known_labels, sorted_classes
 from panconv.data.remarks import Remarks, counted, short
-from panconv.data.tables import Table, number_in
+from panconv.data.tables import Table
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ def _note_unknown(edges: Edges, ends: list[Any], known: Any, count: int, remarks
 def _weights(table: Table, column: str) -> np.ndarray:
     numbers = table.numbers(column)
     if numbers is None:
-        numbers = np.array([np.nan if e is None else number_in(e) for e in table.texts(column).to_pylist()])
+        numbers = table.parsed(column)
     wrong = ~np.isfinite(numbers)
     if wrong.any():
         row = int(wrong.argmax())

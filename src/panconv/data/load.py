@@ -15,6 +15,7 @@ from torch_geometric.utils import index_to_mask, to_undirected
 from panconv.data import builtin, heterophilous, planetoid
 from panconv.data.builtin import DATASETS
 from panconv.data.heterophilous import METRIC_OF
+from panconv.data.tables import SUFFIXES as TABLES
 
 _MOST_DENSE = 2**28  # values
 
@@ -90,6 +91,9 @@ def _locate(source: str | Path, name: str | None) -> tuple[Path, str]:
     is_folder = folder.is_dir()
     if name is None and not is_folder and folder.name in planetoid.names_in(folder.parent):
         return folder.parent, folder.name
+    if not is_folder and folder.suffix.lower() in TABLES:
+        takers = "train, describe, links, communities, similar, thermodynamics and spectrum"
+        raise ValueError(f"source {_short(source)} is a table, which panconv.read takes, and of the commands {takers}")
     if not is_folder:
         others = f"({', '.join(METRIC_OF)}; docs/data.md)"
         raise ValueError(

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import logging
+import time
 import warnings
 from pathlib import Path
 from typing import Any
 
 from panconv.base.checks import checked_flag, shown
-from panconv.data.column_names import ends_of, id_of, label_of, weight_of
+from panconv.data.column_names import ends_of, id_of, label_of, note_unused, refuse_swapped, weight_of
 from panconv.data.from_tables import Edges, Nodes, graph_of
 from panconv.data.graph import Graph
 from panconv.data.remarks import Remarks
 from panconv.data.tables import read_table
 from panconv.data.without_tables import SUFFIXES as OTHER_FILES
 from panconv.data.without_tables import graph_from
+
+_log = logging.getLogger(__name__)
 
 
 def read(
@@ -48,6 +52,7 @@ def read(
     >>> graph.ids.tolist(), graph.num_edges
     (['ann', 'bob', 'cy'], 2)
     """
+    began = time.perf_counter()
     directed, remarks = checked_flag(directed, "directed"), Remarks(checked_flag(strict, "strict"))
     named = {"id": id, "label": label, "source": source, "target": target, "weight": weight}
     for name, value in named.items():
@@ -57,8 +62,12 @@ def read(
         graph = _from_tables(edges, nodes, named, directed, remarks)
     else:
         graph = graph_from(edges, nodes, named, directed, remarks)
+    for note in graph.guessed:
+        _log.info("guessed: %s", note)
     for note in graph.mended:
+        _log.info("mended: %s", note, extra={"warned": True})  # for whoever shows warnings as well
         warnings.warn(note, stacklevel=2)
+    _log.debug("read %s in %.2f s", graph, time.perf_counter() - began)
     return graph
 
 
@@ -72,11 +81,13 @@ def _from_tables(edges: Any, nodes: Any, named: dict[str, str | None], directed:
     lines = read_table(edges, "edges", remarks)
     ends = ends_of(lines, named["source"], named["target"], remarks)
     where = Edges(lines, *ends, weight_of(lines, named["weight"], remarks))
+    note_unused(lines, (where.source, where.target, where.weight), remarks)
     if nodes is None:
         for name in ("id", "label"):
             if named[name] is not None:
                 raise ValueError(f"{name}={named[name]!r} is a column of nodes, and nodes is missing: name their table")
         return graph_of(where, None, directed, remarks)
     rows = read_table(nodes, "nodes", remarks)
+    refuse_swapped(lines, rows, named["source"])
     whose = Nodes(rows, id_of(rows, named["id"], remarks), label_of(rows, named["label"], remarks))
     return graph_of(where, whose, directed, remarks)

@@ -6,8 +6,10 @@ whatever is refused is named by file, line and column. docs/read.md has the engi
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,14 +17,21 @@ from typing import Any
 
 import numpy as np
 
-from panconv.base.checks import kind_of
-from panconv.base.near import missing_file, nearest
-from panconv.data.csv_files import Dialect, as_utf8, check_rows, dialect_of, line_of
+from panconv.base.files import expanded
+from panconv.base.near import a_folder, missing_file, nearest
+from panconv.data.csv_files import Dialect, as_utf8, check_rows, dialect_of, header_of, line_of
+from panconv.data.frames import arrow_of
 from panconv.data.remarks import Remarks
 
 TEXTS = (".csv", ".tsv", ".txt")
 SUFFIXES = (*TEXTS, ".parquet", ".jsonl", ".ndjson")
 _BLOCK = 2**24  # bytes that Arrow parses in one go; a row must fit
+_REMEDIES = {
+    **dict.fromkeys((".xlsx", ".xls", ".ods"), "save it as CSV"),
+    **dict.fromkeys((".gz", ".zip", ".bz2", ".xz", ".zst"), "unpack it first"),
+    ".json": "write a line per row, and call it .jsonl",
+}
+_MOST_BYTES, _GROWTH = 2**28, 1000  # that a Parquet file may unpack to, or so many times its own size
 # What stands in a column of numbers for a number that is not known.
 _UNKNOWN = ("na", "n/a", "#n/a", "nan", "null", "none", "-", "?")
 # Not a number, though Python would read one: 007 is a code, and an underscore is no part of a number in a table.
@@ -64,21 +73,25 @@ class Table:
 
     def check(self, column: str, argument: str) -> str:
         """The column itself, if there is one of that name."""
-        if column not in self.columns:
-            near = nearest(column, self.columns)
-            hint = f"it has {_listed(self.columns)}" if near is None else f"did you mean {near!r}?"
-            raise ValueError(f"{argument}={column!r} is no column of {self.name}: {hint}")
+        check_name(column, argument, self.columns, self.name)
         return column
+
+    def _cells(self, column: str) -> Any:
+        """A column in one piece; half precision is widened, since Arrow computes nothing with it."""
+        import pyarrow as pa
+
+        values = self.arrow[column].combine_chunks()
+        return values.cast(pa.float32()) if pa.types.is_float16(values.type) else values
 
     def texts(self, column: str) -> Any:
         """A column as an Arrow array of texts, without blanks around them; null where there is nothing."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        values = self.arrow[column].combine_chunks()
+        values = self._cells(column)
         if pa.types.is_floating(values.type):  # ids that a frame with gaps holds as 1.0, 2.0
             whole = pc.cast(values, pa.int64(), safe=False)
-            if pc.all(pc.equal(pc.cast(whole, values.type), values)).as_py() is not False:
+            if pc.all(pc.equal(pc.cast(whole, values.type, safe=False), values)).as_py() is not False:
                 values = whole
         try:
             values = pc.utf8_trim_whitespace(pc.cast(values, pa.large_string()))
@@ -98,30 +111,75 @@ class Table:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        values = self.arrow[column].combine_chunks()
+        values = self._cells(column)
         if not (pa.types.is_string(values.type) or pa.types.is_large_string(values.type)):
             plain = pa.types.is_boolean(values.type) or pa.types.is_integer(values.type)
             if not (plain or pa.types.is_floating(values.type)):
                 return None
             whole = pc.cast(values, pa.uint8()) if pa.types.is_boolean(values.type) else values
             return _floats(pc.cast(whole, pa.float64(), safe=False))
-        texts = self.texts(column)
-        if pc.any(pc.match_substring_regex(texts, _CODE)).as_py():
+        texts = self.known_texts(column)
+        if _matches(texts, _CODE):
             return None
-        known = pc.is_in(pc.utf8_lower(texts), pa.array(_UNKNOWN, texts.type))
-        texts = pc.if_else(known, pa.scalar(None, texts.type), texts)
-        if self.dialect is not None and self.dialect.delimiter == ";" and not _has(texts, "."):
-            texts = pc.replace_substring(texts, ",", ".", max_replacements=1)  # 1,5, as half of the world writes it
         try:
-            return _floats(pc.cast(texts, pa.float64()))
+            return _floats(pc.cast(self.pointed(texts), pa.float64()))
         except pa.ArrowInvalid:
             return None
 
+    def known_texts(self, column: str) -> Any:
+        """A column's texts, null too where they say that nothing is known."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
 
-def _has(texts: Any, part: str) -> bool:
+        texts = self.texts(column)
+        known = pc.is_in(pc.utf8_lower(texts), pa.array(_UNKNOWN, texts.type))
+        return pc.if_else(known, pa.scalar(None, texts.type), texts)
+
+    def pointed(self, texts: Any) -> Any:
+        """Numbers such as 1,5, as half of the world writes them beside semicolons, with a point; other texts as they
+        are.
+
+        Where one of them has a decimal point, a comma is none.
+        """
+        import pyarrow.compute as pc
+
+        if self.dialect is None or self.dialect.delimiter != ";" or _matches(texts, r"^[-+]?[0-9]*\.[0-9]"):
+            return texts
+        return pc.replace_substring_regex(texts, r"^([-+]?[0-9]*),([0-9]+([eE][-+]?[0-9]+)?)$", r"\1.\2")
+
+    def parsed(self, column: str) -> np.ndarray:
+        """A column as float64, NaN where a cell is no number."""
+        cells = self.pointed(self.known_texts(column)).to_pylist()
+        return np.array([np.nan if each is None else number_in(each) for each in cells])
+
+
+def check_name(column: str, argument: str, columns: Sequence[str], table: str) -> None:
+    """Refuses a column that a table does not have, by its likely name."""
+    if column not in columns:
+        near = nearest(column, columns)
+        hint = f"it has {_listed(columns)}" if near is None else f"did you mean {near!r}?"
+        raise ValueError(f"{argument}={column!r} is no column of {table}: {hint}")
+
+
+def check_names(path: Path, named: Mapping[str, str]) -> None:
+    """Refuses columns that a file does not have, by its header alone; says nothing of a file that cannot be read."""
+    suffix = path.suffix.lower()
+    columns: Sequence[str] = ()
+    with suppress(ValueError, OSError, ImportError):
+        if named and suffix in TEXTS:
+            columns = header_of(path)
+        elif named and suffix == ".parquet":
+            from pyarrow import parquet
+
+            columns = parquet.read_schema(path).names
+    for argument, column in named.items() if columns else ():
+        check_name(column, argument, columns, str(path))
+
+
+def _matches(texts: Any, pattern: str) -> bool:
     import pyarrow.compute as pc
 
-    return bool(pc.any(pc.match_substring(texts, part)).as_py())
+    return bool(pc.any(pc.match_substring_regex(texts, pattern)).as_py())
 
 
 def _floats(values: Any) -> np.ndarray:
@@ -140,12 +198,16 @@ def read_table(source: Any, what: str, remarks: Remarks) -> Table:
     """A table from a file or a frame; `what` names the argument."""
     _check_engine()
     if hasattr(source, "columns") and hasattr(source, "to_dict"):  # a pandas frame
-        return _frame(source, what)
+        return Table(f"the frame {what}", arrow_of(source, what))
     if not isinstance(source, (str, Path)):
+        from panconv.base.checks import kind_of  # which imports torch, and names of columns are checked without it
+
         raise TypeError(f"{what} must be a file or a pandas frame, got {kind_of(source)}")
-    path = Path(source).expanduser()
-    if not path.exists():
+    path = expanded(source)
+    if not os.path.exists(path):
         raise missing_file(path, what)
+    if path.is_dir():
+        raise a_folder(path, what, SUFFIXES)
     if not path.is_file():
         raise ValueError(f"{what} {str(source)!r} is no ordinary file: name a table ({', '.join(SUFFIXES)})")
     suffix = path.suffix.lower()
@@ -153,7 +215,8 @@ def read_table(source: Any, what: str, remarks: Remarks) -> Table:
         return _text(path, remarks)
     if suffix in SUFFIXES:
         return _binary(path, suffix)
-    raise ValueError(f"{what} {str(source)!r} is of no kind that is read: {', '.join(SUFFIXES)}")
+    remedy = _REMEDIES.get(suffix, "write it as one of these")
+    raise ValueError(f"{what} {str(source)!r} is of no kind that is read ({', '.join(SUFFIXES)}): {remedy}")
 
 
 def _check_engine() -> None:
@@ -190,6 +253,7 @@ def _binary(path: Path, suffix: str) -> Table:
     try:
         with path.open("rb") as file:
             if suffix == ".parquet":
+                _check_size(path, parquet.read_metadata(file))
                 found = parquet.read_table(file)
             else:
                 found = json.read_json(file, json.ReadOptions(block_size=_BLOCK))
@@ -200,15 +264,11 @@ def _binary(path: Path, suffix: str) -> Table:
     return Table(str(path), found)
 
 
-def _frame(source: Any, what: str) -> Table:
-    import pyarrow as pa
-
-    try:  # an index with a name is a column of ids; the other kind counts rows
-        named = any(name is not None for name in source.index.names)
-        found = pa.Table.from_pandas(source.reset_index() if named else source, preserve_index=False)
-    except (pa.ArrowException, TypeError, ValueError) as error:
-        raise ValueError(f"{what} has a column of mixed kinds: {' '.join(str(error).split())[:200]}") from None
-    return Table(f"the frame {what}", found.rename_columns([str(name) for name in found.column_names]))
+def _check_size(path: Path, metadata: Any) -> None:
+    """Refuses a file that unpacks to far more than its own size: a value that repeats takes next to no room in it."""
+    total = 8 * metadata.num_rows * metadata.num_columns
+    if total > max(_MOST_BYTES, _GROWTH * path.stat().st_size):
+        raise ValueError(f"it would unpack to {total:,} bytes, far more than its own size")
 
 
 def _listed(names: Iterable[str], most: int = 12) -> str:

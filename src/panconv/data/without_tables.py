@@ -12,7 +12,8 @@ import torch
 from torch import Tensor
 
 from panconv.base.checks import kind_of, shown
-from panconv.base.near import missing_file
+from panconv.base.files import expanded
+from panconv.base.near import a_folder, missing_file
 from panconv.data.edge_list import edges_from
 from panconv.data.graph import Graph, as_ids
 from panconv.data.labels import known_labels, sorted_classes
@@ -20,13 +21,17 @@ from panconv.data.remarks import Remarks
 from panconv.data.splits import known_labels_of
 
 SUFFIXES = (".npz", ".graphml")  # of files that hold such a graph
+_HINTS = {
+    "ndarray": ": of an array of pairs, (E, 2), hand over .tolist()",
+    "Tensor": ": of an edge_index, (2, E), hand over Data(edge_index=…, num_nodes=…)",
+}
 _MOST_BYTES, _GROWTH = 2**28, 100  # that any .npz may unpack to, or so many times its own size
 
 
 def graph_from(edges: Any, nodes: Any, named: dict[str, str | None], directed: bool, remarks: Remarks) -> Graph:
     """A graph from what is no table; `named` are the columns that were named."""
     if isinstance(edges, (str, Path)):
-        edges = _file(Path(edges).expanduser())
+        edges = _file(expanded(edges))
     if type(edges).__module__.startswith("networkx"):
         _refuse_nodes(nodes, "a NetworkX graph has attributes of its nodes")
         return _networkx(edges, named, directed, remarks)
@@ -43,7 +48,7 @@ def graph_from(edges: Any, nodes: Any, named: dict[str, str | None], directed: b
         return _pairs(edges, directed, remarks)
     raise TypeError(
         f"edges must be a table (a file or a pandas frame), a NetworkX graph, a SciPy matrix, a list of pairs or a PyG "
-        f"Data, got {kind_of(edges)}"
+        f"Data, got {kind_of(edges)}{_HINTS.get(type(edges).__name__, '')}"
     )
 
 
@@ -61,6 +66,8 @@ def _row(place: int) -> str:
 
 def _file(path: Path) -> Any:
     """A SciPy matrix or a NetworkX graph from its file."""
+    if path.is_dir():
+        raise a_folder(path, "edges", SUFFIXES)
     if not path.is_file():
         raise missing_file(path, "edges")
     if path.suffix.lower() == ".graphml":
@@ -191,6 +198,8 @@ def _data(data: Any, remarks: Remarks) -> Graph:
     # As PyG has it, an edge_index is directed; both directions of an edge are two columns of it.
     edge_index, edge_weight = edges_from(index[0], index[1], values, True, remarks, _row)
     labels = _labels(data, N, remarks)
+    if weight is None and getattr(data, "edge_attr", None) is not None:
+        remarks.guess("edge_attr is not used: weights of edges are read from edge_weight, (E,)")
     return Graph(
         ids=np.arange(N),
         edge_index=edge_index,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from typing import Any, NamedTuple
 
@@ -10,6 +11,7 @@ import torch
 from torch import Tensor
 
 from panconv.base.checks import as_integer, checked_positive, shown
+from panconv.base.near import meant
 from panconv.estimator.base import LinearModel, terms_of
 from panconv.estimator.calibration import log_loss, temperature
 from panconv.estimator.deep import SEEDS, DeepHead, DeepTraining
@@ -21,6 +23,7 @@ from panconv.estimator.terms import Paths
 from panconv.training.models import PAN
 
 HEADS = ("linear", "pan", "auto")
+_log = logging.getLogger(__name__)
 
 
 class Choice(NamedTuple):
@@ -43,7 +46,7 @@ def chosen_head(asked: Any, nodes: Nodes | Matrix, labels: Labels, task: Task, s
         seed: of all that is drawn.
     """
     if asked.head not in HEADS:
-        raise ValueError(f"head must be one of {', '.join(HEADS)}, got {shown(asked.head)}")
+        raise ValueError(f"head must be one of {', '.join(HEADS)}, got {shown(asked.head)}{meant(asked.head, HEADS)}")
     began = time.perf_counter()
     end = None if asked.budget is None else began + checked_positive(asked.budget, "budget")
     # The deep head deals parts of its own, which keep to no splitter.
@@ -61,6 +64,8 @@ def chosen_head(asked: Any, nodes: Nodes | Matrix, labels: Labels, task: Task, s
         found["pan"] = training.finished(held, end), held.scores
     losses = {name: told(scores, task) for name, (_, scores) in found.items()}
     name = min(found, key=losses.__getitem__)
+    lost = ", ".join(f"{each} {loss:.3f}" for each, loss in losses.items())
+    _log.info("head: chose %s (lost out of fold: %s), in %.2f s", name, lost, time.perf_counter() - began)
     return Choice(name, *found[name], losses)
 
 

@@ -8,6 +8,8 @@ is what a length weighs (`scaled.PROFILES`), beside terms of one size.
 
 from __future__ import annotations
 
+import logging
+import time
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -20,6 +22,7 @@ from panconv.estimator.nodes import Matrix
 from panconv.estimator.penalties import PENALTIES, SMALL, Chosen, Task, chosen, refitted, with_ones
 from panconv.estimator.scaled import Scaled
 
+_log = logging.getLogger(__name__)
 _ROWS = 600  # that profiles are compared on, where there are more
 
 
@@ -54,6 +57,7 @@ def fit_linear(blocks: Iterable[Matrix], task: Task, profiles: list[str] | None 
         task: what is to be learned of them.
         profiles: names of `PROFILES` to choose from; None for all.
     """
+    began = time.perf_counter()
     rows = Scaled.of(blocks, task.weight)
     names = [name for name in rows.profiles() if profiles is None or name in profiles]
     found: dict[str, tuple[Axes, Chosen]] = {}
@@ -74,6 +78,8 @@ def fit_linear(blocks: Iterable[Matrix], task: Task, profiles: list[str] | None 
     else:
         W = refitted(with_ones(axes.Q), task, choice)
     coefs, shift = rows.back(best, axes.back(Z, W[:-1]))
+    said = (len(task.weight), choice.penalty, best, time.perf_counter() - began)
+    _log.info("linear head of %d rows: chose the penalty %.3g and the lengths' weights %r, in %.2f s", *said)
     return LinearHead(coefs, shift + W[-1], best, choice, compared)
 
 

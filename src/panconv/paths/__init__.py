@@ -7,6 +7,7 @@ import functools
 import inspect
 from collections.abc import Callable
 
+from panconv.base.near import meant
 from panconv.graph import Adjacency
 from panconv.paths.effective import EffectiveWalks as EffectiveWalks
 from panconv.paths.family import Counts as Counts
@@ -38,7 +39,8 @@ def paths_from(paths: object) -> Callable[[Adjacency, int], PathFamily]:
     options = dict(paths) if isinstance(paths, dict) else {"kind": paths}
     kind = options.pop("kind", None)
     if not isinstance(kind, str) or kind not in PATHS:
-        raise ValueError(f"paths must be one of {', '.join(PATHS)}, or a function of a graph and L, got {paths!r}")
+        among = f"{', '.join(PATHS)}, or a function of a graph and L"
+        raise ValueError(f"paths must be one of {among}, got {paths!r}{meant(kind, PATHS)}")
     known = _OPTIONS[kind]
     if odd := sorted(options.keys() - known):
         raise ValueError(

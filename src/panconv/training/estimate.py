@@ -1,4 +1,4 @@
-"""What a training on a graph would take, roughly, from one sparse and one dense product that are timed on it."""
+"""What a training on a graph would take, roughly, from products that are timed on it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,13 @@ from panconv.paths import Walks
 
 _WIDTH = 16  # of the paper's hidden layer
 _ROWS = 20_000  # of the dense product that is timed
-_FLOPS = 2e9  # a second, of a logistic regression on one core
-_FITS, _STEPS = 50, 60  # of a cross-validated penalty: ten penalties on five folds, and the steps of each
+_SIDE = 512  # of the matrices whose product is timed: it tells how fast this machine computes
+_BESIDE = 600  # rows on which the linear head compares how lengths may weigh, `panconv.estimator.linear._ROWS`
+# Operations beyond plain products, as measured on Cora and Pubmed with 1 to 60 % of the labels:
+_EIGEN = 60  # times n³, of principal axes
+_SOLVED = 13_000  # times rows × axes × classes, of all folds, penalties and steps
+_LEAST = 0.4  # seconds, of small problems: calls, not products
+_PER_CELL = 25e-9  # seconds a cell of the terms takes where most of them are 0
 _PER_FEATURE, _PER_HIDDEN = 24, 60  # bytes, as `panconv.training.pans` counts them
 
 
@@ -44,7 +49,8 @@ def estimates(adj: Adjacency, width: int, labelled: int, classes: int, cells: in
     some = torch.ones(min(N, _ROWS), max(width, 1))
     w = torch.ones(max(width, 1), _WIDTH)
     dense = _seconds(lambda: some @ w) * cells / max(some.numel(), 1)
-    linear = 3 * product * width / _WIDTH + _FITS * _STEPS * 4 * labelled * 4 * width * max(classes, 2) / _FLOPS
+    terms = 8 * _PER_CELL * N * width if cells < N * width / 4 else 8 * product * width / _WIDTH
+    linear = _LEAST + terms + _head(labelled, 4 * width, max(classes, 2)) / _rate()
     found = [Estimate("path features to L = 3 and a linear head, cross-validated", linear, 4 * 4 * N * width)]
     for name, L, trials, epochs in (("PAN, L = 2, 10 trials", 2, 10, 200), ("PAN, L = 8, 10 trials", 8, 10, 200)):
         # Two layers, forward and backward; the first multiplies the features as well, twice each way.
@@ -52,6 +58,23 @@ def estimates(adj: Adjacency, width: int, labelled: int, classes: int, cells: in
         memory = _PER_FEATURE * cells + trials * _PER_HIDDEN * N * _WIDTH
         found.append(Estimate(name, trials * epochs * epoch, memory))
     return found
+
+
+def _head(rows: int, width: int, classes: int) -> float:
+    """The floating point operations of a linear head."""
+    return _axes(rows, width) + 3 * _axes(min(rows, _BESIDE), width) + _SOLVED * rows * min(rows, width) * classes
+
+
+def _axes(rows: int, width: int) -> float:
+    """Those of its principal axes: a Gram matrix in double precision, and its eigenvectors."""
+    few, many = sorted((rows, width))
+    return 4 * few**2 * many + _EIGEN * few**3
+
+
+def _rate() -> float:
+    """Operations per second of a dense product."""
+    a = torch.ones(_SIDE, _SIDE)
+    return 2 * _SIDE**3 / _seconds(lambda: a @ a)
 
 
 def _seconds(work: Callable[[], object]) -> float:

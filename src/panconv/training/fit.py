@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import time
 import warnings
@@ -26,6 +27,7 @@ from panconv.training.objective import gathered, measured, picked
 from panconv.training.runner import Diverged
 
 # After how many epochs the host looks whether trials still run. A GPU is never made to wait for more.
+_log = logging.getLogger(__name__)
 _LOOK_EVERY = defaultdict(lambda: 10, cpu=1)
 
 
@@ -131,7 +133,7 @@ def fit(
             "metric" ("accuracy" says the same of the accuracy); "both", the last at which neither was ever better,
             where patience counts from the last time that either was as good as ever; or simply the "last", as in GCN's
             code, where a trial ends when its validation loss is above the mean of the `patience` epochs before.
-        device: where to train.
+        device: where to train; "auto" is a GPU where there is one, else the CPU.
         callback: called with a `Progress` after every epoch; on a GPU after every tenth, and the last.
         metric: "accuracy", the default for classes, "macro_f1" or "auc"; for labels "label_accuracy", the default, or
             "label_auc"; for numbers "mae", the default, or "r2".
@@ -198,7 +200,7 @@ def run_epochs(
 
     With the rates of its optimizer, it goes on with the trials that still run alone, once these are fewer than half.
     """
-    trials = Narrowing(epoch, rates)
+    began, trials = time.perf_counter(), Narrowing(epoch, rates)
     step = Replayed(epoch, device) if replayed else epoch
     every = _LOOK_EVERY[device.type]
     for done in range(1, epochs + 1):
@@ -217,6 +219,8 @@ def run_epochs(
         if done < epochs and trials.narrow(running):
             step = Replayed(trials.now, device) if replayed else trials.now
     trials.report(state=True)
+    said = (len(epoch.running), device, done, time.perf_counter() - began)
+    _log.debug("trained %d side by side on %s: %d epochs in %.2f s", *said)
 
 
 def _check_outcome(epoch: Epoch, seeds: Sequence[int], settings: str) -> None:

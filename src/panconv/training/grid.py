@@ -98,7 +98,7 @@ def grid_search(
         method, L: the operator.
         trials: trainings of each point, with the seeds from `seed` on.
         results: a folder of records to go on from and to add to; for a graph with a name.
-        device: where to train.
+        device: where to train; "auto" is a GPU where there is one, else the CPU.
         command: what to write into the records as their origin.
         callback: called with a `Step` after every epoch.
     """
@@ -107,7 +107,8 @@ def grid_search(
         raise ValueError(f"the grid has no points: points must be a list of path weights, got {shown(points)}")
     if settings is not None and not isinstance(settings, Mapping):
         raise TypeError(f"settings must be a dict, such as {{'lr': 0.01}}, got {kind_of(settings)}")
-    checked_method(method), checked_length(L), checked_device(device)
+    checked_method(method), checked_length(L)
+    device = str(checked_device(device))
     trials, seed, how = checked_count(trials, "trials"), checked_seed(seed), checked_settings(settings or {})
     for setting in ("hidden", "layers", "epochs", "patience"):
         checked_count(how[setting], f"settings[{setting!r}]")

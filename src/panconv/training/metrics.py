@@ -16,6 +16,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from panconv.base.checks import shown
+from panconv.base.near import meant
 
 # What there is to learn, by the dtype of y, and how an error message calls that.
 CLASSES, LABELS, NUMBERS = "classes", "labels", "numbers"
@@ -139,5 +140,6 @@ def checked_metric(metric: str | None, kind: str) -> str:
         return _USUAL[kind]
     able = metrics_of(kind)
     if not isinstance(metric, str) or metric not in able:
-        raise ValueError(f"metric must be one of {', '.join(able)} where y holds {_HOLDS[kind]}, got {shown(metric)}")
+        among = f"{', '.join(able)} where y holds {_HOLDS[kind]}"
+        raise ValueError(f"metric must be one of {among}, got {shown(metric)}{meant(metric, able)}")
     return metric

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from panconv.base.checks import shown
+from panconv.base.near import meant
 from panconv.training.recipe import Recipe
 
 FILE = Path(__file__).with_suffix(".json")
@@ -28,6 +29,6 @@ def preset(name: str) -> Recipe:
     """
     known = entries()
     if not isinstance(name, str) or name not in known:
-        raise ValueError(f"a preset must be one of {', '.join(known)}, got {shown(name)}")
+        raise ValueError(f"a preset must be one of {', '.join(known)}, got {shown(name)}{meant(name, known)}")
     entry = json.loads(json.dumps(known[name]))  # a copy: what a user changes in it is the user's
     return Recipe(entry["operator"], entry["settings"])

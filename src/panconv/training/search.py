@@ -6,6 +6,7 @@ last stage and not before.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -13,6 +14,7 @@ from typing import Any, Protocol
 from torch_geometric.data import Data
 
 from panconv.base.checks import checked_count, checked_device, checked_positive, checked_seed, kind_of, shown
+from panconv.base.near import meant
 from panconv.data.splits import with_splits
 from panconv.records.ranking import Point, key_of, ranked
 from panconv.records.record import PAN, UNSAID, Record, Results, Task
@@ -24,6 +26,7 @@ from panconv.training.runner import Step, Trainer, known, run
 from panconv.training.space import Space, checked_space
 from panconv.training.spaces import SPACES
 
+_log = logging.getLogger(__name__)
 SETTINGS = 32  # that are tried where neither their number nor the time is said
 # The first seed of each stage, to which the search's own is added: no two stages share one.
 _APART = 100_000
@@ -99,7 +102,7 @@ def search(
         split: "public", "random" or "given"; None for the graph's own.
         halving: the shares of the epochs after which the worse half may end; () for never.
         results: a folder of records to go on from and to add to; for a graph with a name.
-        device: where to train.
+        device: where to train; "auto" is a GPU where there is one, else the CPU.
         command: what to write into the records as their origin.
         callback: called with a `Step` from time to time.
         trainer: how models of that name are trained; None for PAN's.
@@ -109,7 +112,7 @@ def search(
     for argument, value in {"seeds": seeds, "finalists": finalists, "reruns": reruns}.items():
         checked_count(value, argument, most=_APART)
     checked_count(fresh, "fresh", least=0, most=_APART)
-    checked_device(device)
+    device = str(checked_device(device))
     limit = _limit(settings, near, budget)
     if checked_seed(seed) >= _MOST_SEED:
         raise ValueError(f"seed must be below 2^31, so that those of the trainings are below 2^32, got {shown(seed)}")
@@ -134,6 +137,7 @@ def search(
         counts = affordable(tried, best, counts, budget)
     again = stages.again(best[: counts.finalists], AGAIN, counts.reruns, tested=False)
     ranking = ranked(again)
+    _log.info("search: chose %s, by %.4f in validation", ranking[0].words(ranking[0].flat()), ranking[0].val_accuracy)
     last = stages.again(ranking[:1], FRESH, counts.fresh, tested=True)
     return Found(ranking[0], ranking, last, [*tried, *again, *last])
 
@@ -242,7 +246,7 @@ def _checked_rungs(halving: Any) -> Sequence[float]:
 
 def _checked_split(split: Any) -> str | None:
     if split is not None and split not in SPLITS:
-        raise ValueError(f"split must be one of {', '.join(SPLITS)}, or None, got {shown(split)}")
+        raise ValueError(f"split must be one of {', '.join(SPLITS)}, or None, got {shown(split)}{meant(split, SPLITS)}")
     return split
 
 

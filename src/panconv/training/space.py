@@ -9,6 +9,7 @@ from random import Random
 from typing import Any
 
 from panconv.base.checks import as_number, checked_count, kind_of, shown
+from panconv.base.near import meant
 
 _NEAR = 1 / 8  # of a range
 _DIGITS = 3  # significant ones of a number that is drawn: a record is read by people
@@ -182,7 +183,8 @@ def checked_space(space: Any, known: Mapping[str, Space]) -> Space:
     """A space from its name, or from the values themselves."""
     if isinstance(space, str):
         if space not in known:
-            raise ValueError(f"space must be one of {', '.join(known) or 'none'}, or a dict, got {shown(space)}")
+            among = f"{', '.join(known) or 'none'}, or a dict"
+            raise ValueError(f"space must be one of {among}, got {shown(space)}{meant(space, known)}")
         return known[space]
     if isinstance(space, Mapping):
         return Space(space)

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from panconv.base.checks import kind_of, shown
+from panconv.base.near import meant
 from panconv.graph import Adjacency
 from panconv.graph.csr import CSR
 from panconv.graph.degrees import Facts
@@ -146,7 +147,7 @@ KINDS: dict[str, Callable[[Any], RandomWalk]] = {
 def walk_named(adj: Any, name: str) -> RandomWalk:
     """The walk of that name in `KINDS`."""
     if not isinstance(name, str) or name not in KINDS:
-        raise ValueError(f"walk must be one of {', '.join(KINDS)}, got {shown(name)}")
+        raise ValueError(f"walk must be one of {', '.join(KINDS)}, got {shown(name)}{meant(name, KINDS)}")
     return KINDS[name](adj)
 
 

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from panconv.base.by_trial import picked, plain
 from panconv.base.checks import shown
+from panconv.base.near import meant
 from panconv.base.words import in_words as in_words
 from panconv.weights.kinds import Boltzmann, Fixed, Free
 from panconv.weights.path_weights import PathWeights
@@ -36,7 +37,8 @@ def weights_from(spec: object, L: int, trials: int | None = None) -> PathWeights
         weights = _from_dict(dict(spec), L, trials)
     elif isinstance(spec, str):
         if spec not in named:
-            raise ValueError(f"weights must be one of {', '.join(named)}, or L+1 numbers to fix, got {shown(spec)}")
+            among = f"{', '.join(named)}, or L+1 numbers to fix"
+            raise ValueError(f"weights must be one of {among}, got {shown(spec)}{meant(spec, named)}")
         weights = named[spec]()
     else:
         weights = spec if isinstance(spec, PathWeights) else Fixed(_for_trials(as_weights(spec, "weights"), 1, trials))

@@ -100,10 +100,6 @@ def test_few_trials_are_named():
     assert "1 trial of at most 5 epochs: all." in standing.few_trials(summary.table2(quick))
 
 
-def test_what_rounds_to_nothing_has_no_minus():
-    assert [standing.signed(value) for value in (-0.04, 0.04, -0.06, 1.25)] == ["+0.0", "+0.0", "-0.1", "+1.2"]
-
-
 def test_every_cell_of_a_baseline_names_its_command():
     shown = dict(summary.origins(whole(trials=2)))
     for name in NAMES["table2"]:

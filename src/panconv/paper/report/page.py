@@ -11,7 +11,7 @@ from plotly.offline import get_plotlyjs
 
 from panconv.base.files import check_writable
 from panconv.base.pages import template, write_page
-from panconv.base.words import in_words
+from panconv.base.words import in_words, signed
 from panconv.paper.claims.claim import Evidence
 from panconv.paper.figures.palette import MODELS
 from panconv.paper.published import GRAPHS
@@ -53,7 +53,7 @@ def page(runs: Sequence[Record], ledger: Verdicts | None = None) -> str:
         few_trials=standing.few_trials,
         standings=lambda rows: [*filter(None, [rank.count_words(rows)]), *rank.rank_words(rows)],
         spread=standing.spread,
-        signed=standing.signed,
+        signed=signed,
         reproduced=REPRODUCED,
         explain=EXPLAIN,
         origins=summary.origins(runs),

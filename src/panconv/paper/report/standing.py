@@ -57,11 +57,6 @@ def spread(cell: Cell) -> str:
     return f"{cell.mean:.1f}" + (f" ± {cell.std:.1f}" if cell.trials > 1 else "")
 
 
-def signed(value: float) -> str:
-    """A difference with its sign; what rounds to nothing is +0.0."""
-    return f"{round(value, 1) + 0.0:+.1f}"
-
-
 def ranked_words(ranked: Sequence[Place]) -> str:
     """Who leads, and how many others lie within the spread of the seeds; nothing of it after a first look."""
     if not comparable(ranked):

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
+from panconv.base.near import meant
 from panconv.paper.zoo.method import LINEAR, LINEAR_BY_GRAPH, Method, stack, walks
 from panconv.paper.zoo.outside import OUTSIDE
 
@@ -275,7 +276,7 @@ def checked(name: str) -> str:
         raise TypeError(f"name must be that of a method, such as 'gcn', got {type(name).__name__}")
     known = {_plain(each): key for key, method in METHODS.items() for each in (key, method.title)}
     if _plain(name) not in known:
-        raise ValueError(f"{name!r} is no method of the zoo: it has {', '.join(METHODS)}")
+        raise ValueError(f"{name!r} is no method of the zoo: it has {', '.join(METHODS)}{meant(name, METHODS)}")
     return known[_plain(name)]
 
 
