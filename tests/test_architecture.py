@@ -50,6 +50,7 @@ PUBLIC = [
     "grid_search",
     "lanczos",
     "load",
+    "load_model",
     "read",
 ]
 # Tested through what uses them, by the test files that say so.
@@ -82,6 +83,8 @@ COVERED = {
     },
     **{f"estimator/{name}": "estimator/test_classifier" for name in ("base", "choosing", "deep", "labels")},
     **{f"estimator/{name}": "estimator/test_sure" for name in ("answers", "calibration")},
+    "estimator/folder": "estimator/test_saving",
+    "estimator/origin": "estimator/test_saving",
     "estimator/explaining/parts": "estimator/explaining/test_linear",
     "estimator/explaining/text": "estimator/explaining/test_explanation",
     "estimator/pages": "estimator/pages",

@@ -120,27 +120,34 @@ class Features:
         wide = max(len(name) for name, _, _ in lines)
         return "\n".join(f"{name:<{wide}}  {count:>5}  {what}" for name, what, count in lines)
 
-    def save(self, path: Path) -> None:
-        """Writes them as JSON."""
+    def plain(self) -> dict[str, Any]:
+        """All of it as what JSON can say."""
         kinds = {kind: name for name, kind in _KINDS.items()}
         blocks = [
             {"source": b.source, "columns": b.columns, "kind": kinds[type(b.learned)], "learned": asdict(b.learned)}
             for b in self.blocks
         ]
-        content = {"format": _FORMAT, "version": _VERSION, "blocks": blocks, "unused": self.unused}
+        return {"format": _FORMAT, "version": _VERSION, "blocks": blocks, "unused": self.unused}
+
+    @classmethod
+    def of_plain(cls, content: Any) -> Features:
+        """From what `plain` gave; what has not its form is a ValueError, KeyError or TypeError."""
+        if (content["format"], content["version"]) != (_FORMAT, _VERSION):
+            raise ValueError(f"it is of another format, version {content['version']}")
+        blocks = [Block(b["source"], b["columns"], _checked(_KINDS[b["kind"]](**b["learned"])))
+                  for b in content["blocks"]]  # fmt: skip
+        return cls(tuple(blocks), tuple((name, why) for name, why in content["unused"]))
+
+    def save(self, path: Path) -> None:
+        """Writes them as JSON."""
         with replacing(path) as temporary:
-            temporary.write_text(json.dumps(content, allow_nan=False) + "\n")
+            temporary.write_text(json.dumps(self.plain(), allow_nan=False) + "\n")
 
     @classmethod
     def load(cls, path: Path) -> Features:
         """Reads what `save` wrote."""
         try:
-            content = json.loads(path.read_text())
-            if (content["format"], content["version"]) != (_FORMAT, _VERSION):
-                raise ValueError(f"it is of another format, version {content['version']}")
-            blocks = [Block(b["source"], b["columns"], _checked(_KINDS[b["kind"]](**b["learned"])))
-                      for b in content["blocks"]]  # fmt: skip
-            return cls(tuple(blocks), tuple((name, why) for name, why in content["unused"]))
+            return cls.of_plain(json.loads(path.read_text()))
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             what = " ".join(str(error).split())[:120]
             raise ValueError(f"{path} holds no features that panconv wrote ({what}): write them anew") from None

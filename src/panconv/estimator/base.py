@@ -17,6 +17,7 @@ from panconv.estimator.given import Given
 from panconv.estimator.labels import Labels
 from panconv.estimator.linear import LinearHead
 from panconv.estimator.nodes import Matrix, Nodes, matrix
+from panconv.estimator.origin import Origin
 from panconv.estimator.terms import Paths, blocks
 
 _DTYPES = (np.float64, np.float32)
@@ -41,6 +42,20 @@ def terms_of(nodes: Nodes | Matrix, paths: Paths | None) -> Iterator[Matrix]:
 class GraphEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """The part of `PANClassifier` and `PANRegressor` that is the same for both."""
 
+    _origin: Origin | None  # of the graph that it was fitted on; None without one
+    _fitted_on: Nodes | None  # that graph, where it is at hand: not in an estimator that was loaded
+
+    def save(self, path: Any) -> None:
+        """Writes the fitted estimator as a folder of plain files, which `panconv.load_model` reads: what was learned,
+        but no graph (docs/folder.md). It is written whole or not at all.
+
+        Args:
+            path: a new or empty folder, or that of a former model, which is replaced.
+        """
+        from panconv.estimator import saving  # which makes estimators of this class
+
+        saving.save(self, path)
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -48,9 +63,11 @@ class GraphEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
 
     def _taken(self, given: Given) -> Nodes | Matrix:
         """The nodes to learn from, or without a graph the features as scikit-learn checks them."""
+        self._origin = None
         if given.graph is None:
             return validate_data(self, given.X, accept_sparse="csr", dtype=_DTYPES)
         nodes = Nodes.of(given.graph, given.X)
+        self._origin = Origin.of(given.graph, nodes)
         validate_data(self, nodes.x if given.X is None else _shaped(given.X), skip_check_array=True)
         return nodes
 
@@ -71,12 +88,12 @@ class GraphEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         check_is_fitted(self, "n_features_in_")
         given = Given.of(X, False, graph)
         if given.graph is None and given.X is None:
-            if self._fitted_on is None:
+            if self._origin is None:
                 raise ValueError("X is missing: without a graph there are no other rows than those that are given")
-            scores: np.ndarray = self._scores
-            return scores if nodes is None else scores[self._fitted_on.rows(nodes)]
+            fitted_on, scores = self._own_graph("predict"), self._scores
+            return scores if nodes is None else scores[fitted_on.rows(nodes)]
         if given.graph is None:
-            if self._fitted_on is not None:
+            if self._origin is not None:
                 raise ValueError(
                     "graph is missing, and features alone tell no paths: predict() is of the nodes it was fitted on, "
                     f"predict(X, graph=…) of others, got X, {shown(np.asarray(given.X))}"
@@ -92,17 +109,25 @@ class GraphEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         given = Given.of(X, False, graph)
         if given.graph is not None:
             return self._read(given)
-        if self._fitted_on is None:
-            raise ValueError(f"{what} is of a graph, but the estimator was fitted without one: fit(X, y, graph=…)")
+        fitted_on = self._own_graph(what)
         if given.X is not None:
             raise ValueError(f"graph is missing, and features alone tell no paths: {what}(…, X=…, graph=…)")
+        return fitted_on
+
+    def _own_graph(self, what: str) -> Nodes:
+        """The graph that it was fitted on."""
+        check_is_fitted(self, "n_features_in_")
+        if self._origin is None:
+            raise ValueError(f"{what} is of a graph, but the estimator was fitted without one: fit(X, y, graph=…)")
+        if self._fitted_on is None:
+            raise ValueError(f"graph is missing: a model that was loaded has none of its own, so give {what}(graph=…)")
         return self._fitted_on
 
     def _read(self, given: Given) -> Nodes:
         """The nodes of another graph, their features made as those of the graph that it was fitted on."""
-        if self._fitted_on is None:
+        if self._origin is None:
             raise ValueError("graph is given, but the estimator was fitted without one: fit(X, y, graph=…)")
-        found = Nodes.of(given.graph, given.X, self._fitted_on.learned)
+        found = Nodes.of(given.graph, given.X, self._origin.learned)
         validate_data(self, found.x if given.X is None else _shaped(given.X), skip_check_array=True, reset=False)
         return found
 

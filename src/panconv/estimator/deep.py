@@ -92,6 +92,7 @@ class DeepHead(NamedTuple):
     scaling: Scaling
     units: Units
     epochs: int  # of the training on all labels
+    recipe: Recipe | None = None  # of that training
 
     def by_seed(self, nodes: Nodes) -> Tensor:
         """Scores (N, S, C)."""
@@ -174,7 +175,7 @@ class DeepTraining:
         one[self._apart(S), torch.arange(S)] = True
         recipe = held.recipe.but(epochs=held.epochs, patience=held.epochs + 1, keep="last")
         last = self._fit(recipe, ~one, one, end)
-        return DeepHead(last.model, self.scaling, self.units, max(last.stopped_epoch))
+        return DeepHead(last.model, self.scaling, self.units, max(last.stopped_epoch), recipe)
 
     def _fit(self, recipe: Recipe, train: Tensor, val: Tensor, end: float | None, kept: bool = False) -> FitResult[PAN]:
         if self.labels.kind != "softmax":

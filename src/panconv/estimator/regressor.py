@@ -111,7 +111,7 @@ class PANRegressor(RegressorMixin, GraphEstimator):  # type: ignore[misc]  # sci
         given = Given.of(X, y, graph, numbers=True)
         if given.y is None:
             raise ValueError("y is missing: give the numbers to compare with")
-        truth = numbers(given.y, self._fitted_on is not None)
+        truth = numbers(given.y, self._origin is not None)
         predicted = self.predict(X, graph=graph, nodes=nodes).reshape(len(truth.known), -1)
         weight = None if sample_weight is None else np.asarray(sample_weight)[truth.known]
         return float(r2_score(truth.y[truth.known], predicted[truth.known], sample_weight=weight))
