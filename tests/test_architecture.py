@@ -70,6 +70,7 @@ COVERED = {
     "data/encoders": "data/test_features",
     "data/edge_list": "data/test_graph",
     "data/from_tables": "data/test_read",
+    "data/learned_blocks": "data/test_features",
     "data/labels": "data/test_graph",
     "data/load": "data/test_builtin",
     "data/described": "cli/test_own_graphs",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,13 +12,15 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from torch import Tensor
 
 from panconv.base.checks import as_integer, as_number, checked_seed, shown
+from panconv.estimator.asked import Asked, around_few
 from panconv.estimator.folds import Folds, folds_of
 from panconv.estimator.given import Given
 from panconv.estimator.labels import Labels
 from panconv.estimator.linear import LinearHead
 from panconv.estimator.nodes import Matrix, Nodes, matrix
 from panconv.estimator.origin import Origin
-from panconv.estimator.terms import Paths, blocks
+from panconv.estimator.terms import Paths, blocks, columns_at_once
+from panconv.nn import PANConv
 
 _DTYPES = (np.float64, np.float32)
 
@@ -33,6 +35,29 @@ class LinearModel(NamedTuple):
         """Scores (N, C)."""
         return self.head.decision(terms_of(nodes, self.paths))
 
+    def decided(self, asked: Asked, rows: np.ndarray | None) -> Tensor:
+        """Scores of some nodes, (n, C), or of all. Of few nodes no more is looked at than what lies around them."""
+        paths = self.paths
+        assert paths is not None
+        if rows is not None and not callable(paths.kind):  # of whose paths nothing would be known
+            layer = PANConv(1, 1, paths.L, paths.method, paths=paths.kind)  # which says how far they reach
+            if (block := around_few(asked, layer, rows)) is not None:
+                return self._by_columns(block[0])[block[1]]
+        scores = self._by_columns(asked.whole())
+        return scores if rows is None else scores[rows]
+
+    def _by_columns(self, nodes: Nodes) -> Tensor:
+        """Scores (N, C), the terms of a few features at a time where those of all are much: scores are their sum."""
+        F, fits = nodes.x.shape[1], columns_at_once(nodes)
+        if fits >= F:
+            return self.decision(nodes)
+        scores = self.head.intercept
+        for start in range(0, F, fits):
+            some = slice(start, start + fits)
+            part = self.head.of_columns(some)
+            scores = scores + self._replace(head=part).decision(nodes._replace(x=nodes.x[:, some]))
+        return scores
+
 
 def terms_of(nodes: Nodes | Matrix, paths: Paths | None) -> Iterator[Matrix]:
     """A block per length; without a graph the features alone, as paths of length 0."""
@@ -43,6 +68,7 @@ class GraphEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
     """The part of `PANClassifier` and `PANRegressor` that is the same for both."""
 
     _origin: Origin | None  # of the graph that it was fitted on; None without one
+    _model: Any  # a `LinearModel` or a `DeepHead`
     _fitted_on: Nodes | None  # that graph, where it is at hand: not in an estimator that was loaded
 
     def save(self, path: Any) -> None:
@@ -83,7 +109,7 @@ class GraphEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         if self._fitted_on is not None and self._fitted_on.ids is not None:
             self.ids_ = self._fitted_on.ids
 
-    def _asked(self, X: Any, graph: Any, nodes: Any, decide: Callable[[Any], Tensor]) -> np.ndarray:
+    def _asked(self, X: Any, graph: Any, nodes: Any) -> np.ndarray:
         """The scores (n, C) of the nodes that are asked for."""
         check_is_fitted(self, "n_features_in_")
         given = Given.of(X, False, graph)
@@ -98,17 +124,17 @@ class GraphEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
                     "graph is missing, and features alone tell no paths: predict() is of the nodes it was fitted on, "
                     f"predict(X, graph=…) of others, got X, {shown(np.asarray(given.X))}"
                 )
-            return decide(validate_data(self, given.X, accept_sparse="csr", dtype=_DTYPES, reset=False)).numpy()
+            x = validate_data(self, given.X, accept_sparse="csr", dtype=_DTYPES, reset=False)
+            return self._model.decision(x).numpy()
         found = self._read(given)
-        scores = decide(found).numpy()
-        return scores if nodes is None else scores[found.rows(nodes)]
+        return self._model.decided(found, None if nodes is None else found.names.rows(nodes)).numpy()
 
     def _nodes(self, what: str, X: Any, graph: Any) -> Nodes:
         """The graph that something is asked of: another one, or the one that it was fitted on."""
         check_is_fitted(self, "n_features_in_")
         given = Given.of(X, False, graph)
         if given.graph is not None:
-            return self._read(given)
+            return self._read(given).whole()
         fitted_on = self._own_graph(what)
         if given.X is not None:
             raise ValueError(f"graph is missing, and features alone tell no paths: {what}(…, X=…, graph=…)")
@@ -123,12 +149,14 @@ class GraphEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
             raise ValueError(f"graph is missing: a model that was loaded has none of its own, so give {what}(graph=…)")
         return self._fitted_on
 
-    def _read(self, given: Given) -> Nodes:
-        """The nodes of another graph, their features made as those of the graph that it was fitted on."""
+    def _read(self, given: Given) -> Asked:
+        """Another graph, whose features are made as those of the graph that it was fitted on."""
         if self._origin is None:
             raise ValueError("graph is given, but the estimator was fitted without one: fit(X, y, graph=…)")
-        found = Nodes.of(given.graph, given.X, self._origin.learned)
-        validate_data(self, found.x if given.X is None else _shaped(given.X), skip_check_array=True, reset=False)
+        found = Asked.of(given.graph, given.X, self._origin.learned)
+        if found.learned is None:
+            x = found.names.x if given.X is None else _shaped(given.X)
+            validate_data(self, x, skip_check_array=True, reset=False)
         return found
 
 

@@ -161,4 +161,4 @@ class PANClassifier(ClassifierMixin, Answers, GraphEstimator):  # type: ignore[m
         return float(accuracy_score(real[truth.known], predicted[truth.known], sample_weight=weight))
 
     def _decided(self, X: Any, graph: Any, nodes: Any) -> np.ndarray:
-        return self._asked(X, graph, nodes, lambda found: self._model.decision(found))
+        return self._asked(X, graph, nodes)

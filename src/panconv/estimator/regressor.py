@@ -92,7 +92,7 @@ class PANRegressor(RegressorMixin, GraphEstimator):  # type: ignore[misc]  # sci
 
     def predict(self, X: Any = None, *, graph: Any = None, nodes: Any = None) -> np.ndarray:
         """Numbers (n,) or (n, K), as y was. Arguments as in `PANClassifier`."""
-        found = self._asked(X, graph, nodes, lambda given: self._model.decision(given))
+        found = self._asked(X, graph, nodes)
         return found[:, 0] if self._flat else found
 
     def explain(self, node: Any, *, label: Any = None, top: int = 5, X: Any = None, graph: Any = None) -> Explanation:

@@ -145,23 +145,24 @@ def _of_classifier(estimator: PANClassifier) -> dict[str, Any]:
 
 
 def _origin(content: Any) -> Origin | None:
-    found = field(content, "graph", dict, or_null=True)
-    features = field(content, "features", dict)
-    if found is None:
-        return None
-    learned = field(features, "learned", dict, or_null=True)
-    known = None if learned is None else Features.of_plain(learned)
-    names = texts(features, "names") if features.get("names") is not None else None
-    if known is not None:
-        names = known.names
-    elif names is None and features.get("given") is not None:
-        names = texts(features, "given")
+    features, found = field(content, "features", dict), field(content, "graph", dict, or_null=True)
     count = checked_count(field(features, "count", int), "count", least=0)
-    if names is not None and len(names) != count:
+    said = field(features, "learned", dict, or_null=True)
+    learned = None if said is None else Features.of_plain(said)
+    given, names = (
+        None if field(features, name, list, or_null=True) is None else texts(features, name)
+        for name in ("given", "names")
+    )
+    names = learned.names if learned is not None else names or given or _numbered(count)
+    if len(names) != count:
         raise ValueError(f"it says that there are {count} features, but names {len(names)}")
+    if found is None:
+        if learned is not None:
+            raise ValueError("it has learned from the columns of a graph, but says that there was no graph")
+        return None
     return Origin(
-        names=_numbered(count) if names is None else names,
-        learned=known,
+        names=names,
+        learned=learned,
         weighted=field(found, "weighted", bool),
         directed=field(found, "directed", bool, or_null=True),
         label=field(found, "label", str, or_null=True),

@@ -86,6 +86,8 @@ def _linear(content: Any, state: State, F: int, C: int, held: Tensor) -> LinearM
         raise ValueError(f"its profile must be one of {', '.join(PROFILES)}, got {shown(profile)}")
     pairs = [dict(zip(("penalty", "loss"), each, strict=True)) for each in tried]
     losses = {number_of(each, "penalty"): number_of(each, "loss") for each in pairs}
+    if len(losses) != len(tried):
+        raise ValueError("its 'tried' names a penalty twice")
     chosen = Chosen(number_of(content, "penalty"), number_of(content, "loss"), losses, held)
     compared = numbers_of(content, "compared")
     return LinearModel(LinearHead(coefs, taken(state, "intercept", (C,)), profile, chosen, compared), paths)
@@ -134,6 +136,7 @@ def _deep(content: Any, state: State, F: int, C: int) -> DeepHead:
     config = field(content, "config", dict)
     if as_integer(config.get("out_channels")) != C or config.get("in_channels") not in (F, -1):
         raise ValueError(f"its deep model must be of {F} features and {C} scores, as the rest is")
+    checked_count(config.get("trials"), "trials")
     epochs = checked_count(field(content, "epochs", int), "epochs", least=0)
     return DeepHead(PAN.restored(config, own), scaling, units, epochs, _recipe(content))
 
