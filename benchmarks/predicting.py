@@ -36,7 +36,7 @@ QUESTIONS = {  # which model, how many nodes are asked for, None for all, and by
 }
 
 
-def graph(N: int, E: int, F: int):  # noqa: ANN201
+def graph(N: int, E: int, F: int):
     """Nodes on a ring, each linked to some within `NEAR` of it; classes lie side by side, and features tell them
     faintly."""
     from panconv.data.graph import Graph

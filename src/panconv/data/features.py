@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from panconv.base.checks import as_integer, shown
 from panconv.base.files import replacing
-from panconv.data.columns import CATEGORY, DATE, NUMBER, TEXT, UNUSED, Column
+from panconv.data.columns import CATEGORY, DATE, NUMBER, TEXT, UNUSED, Column, as_objects
 from panconv.data.encoders import Categories, Counts, Numbers, Words, date_parts
 from panconv.data.graph import Graph
 from panconv.data.learned_blocks import DATE_PARTS, KINDS, checked_learned
@@ -173,8 +174,8 @@ class Features:
     @classmethod
     def of_plain(cls, content: Any) -> Features:
         """From what `plain` gave; what has not its form is a ValueError, KeyError or TypeError."""
-        if (content["format"], content["version"]) != (_FORMAT, _VERSION):
-            raise ValueError(f"it is of another format, version {content['version']}")
+        if (content["format"], as_integer(content["version"])) != (_FORMAT, _VERSION):
+            raise ValueError(f"it is of another format, version {shown(content['version'])}")
         found = [(each["source"], each["columns"], each["kind"], each["learned"]) for each in content["blocks"]]
         blocks = (Block(source, columns, checked_learned(source, columns, *said)) for source, columns, *said in found)
         unused = tuple((name, why) for name, why in content["unused"])
@@ -244,9 +245,14 @@ def _block(source: str, columns: list[Column], learned: Any) -> Block:
 
 
 def _column(graph: Graph, name: str, rows: Any) -> np.ndarray:
-    """A column's values; one that this graph has no use for is missing everywhere."""
-    values = graph.columns[name].values
-    return (values if len(values) else np.broadcast_to(np.nan, graph.num_nodes))[rows]
+    """A column's values, also where this graph by itself would have no use for it; of an empty one NaN."""
+    column = graph.columns[name]
+    if column.texts is not None:
+        places = np.arange(graph.num_nodes)[rows]
+        found, there = np.full(len(places), None), places < len(column.texts)  # beyond are nodes without a row
+        found[there] = as_objects(column.texts.take(places[there]))
+        return found
+    return (column.values if len(column.values) else np.broadcast_to(np.nan, graph.num_nodes))[rows]
 
 
 def _stored(chunk: Any) -> int:

@@ -154,6 +154,7 @@ class GraphEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         if self._origin is None:
             raise ValueError("graph is given, but the estimator was fitted without one: fit(X, y, graph=…)")
         found = Asked.of(given.graph, given.X, self._origin.learned)
+        self._origin.compare(given.graph, found.names)
         if found.learned is None:
             x = found.names.x if given.X is None else _shaped(given.X)
             validate_data(self, x, skip_check_array=True, reset=False)

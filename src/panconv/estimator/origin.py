@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, NamedTuple
 
 from panconv.estimator.nodes import Nodes
@@ -27,3 +28,19 @@ class Origin(NamedTuple):
             directed=directed if isinstance(directed, bool) else None,
             label=label if isinstance(label, str) and label else None,
         )
+
+    def compare(self, graph: Any, nodes: Nodes) -> None:
+        """Warns where another graph was read in another way."""
+        directed = getattr(graph, "directed", None)
+        if self.directed is not None and isinstance(directed, bool) and directed != self.directed:
+            _warn("directed", directed, f"read it with directed={self.directed}")
+        if (nodes.adj.value is not None) != self.weighted:
+            _warn("weighted", not self.weighted, "give the same kind of edges")
+
+
+def _warn(what: str, is_so: bool, remedy: str) -> None:
+    one, other = ("is", "was not") if is_so else ("is not", "was")
+    warnings.warn(
+        f"the graph {one} {what}, but that which the model was fitted on {other}: {remedy}, or answers mean little",
+        stacklevel=5,
+    )

@@ -22,7 +22,7 @@ from panconv.estimator.folder.versions import FORMAT, up_to_date
 from panconv.training.saving import check_header, refusing
 
 SETTINGS, TENSORS = "model.json", "model.safetensors"
-WRITER = "save of PANClassifier or PANRegressor"
+WRITER = "its estimator's save"
 _LARGEST = 2**24  # bytes of model.json; a reader may hold twenty times as much while it parses
 _COPIES = 3  # of the tensors, while they are read
 
