@@ -74,3 +74,12 @@ def test_a_graph_that_was_read_otherwise_is_warned_about(model):
     nodes = pd.DataFrame({"id": ids, "age": 1.0, "city": "Rome"})
     with pytest.warns(UserWarning, match="the graph is weighted, but that .* was not: give the same kind of edges"):
         model.predict(graph=read(edges, nodes))
+
+
+def test_features_that_were_given_are_given_again():
+    g = graph()
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    clf = PANClassifier("linear", L=1, cv=2).fit(X, g.y, graph=g)
+    assert (clf.predict(X, graph=g) == clf.predict()).all()
+    with pytest.raises(ValueError, match="X is missing: the estimator was fitted on features that were given beside"):
+        clf.predict(graph=g)

@@ -30,12 +30,10 @@ def replacing_folder(path: Path, check_former: Callable[[Path], None]) -> Iterat
         path: the folder. What is there may be nothing, an empty folder, or one that may be replaced.
         check_former: raises where a folder that holds something may not be replaced.
     """
-    place = Path(os.path.realpath(path))  # a link goes on leading to it
-    if os.path.lexists(place) and not place.is_dir():
-        raise ValueError(f"cannot write {path}: it is a file; name a folder")
-    if place.is_dir() and any(place.iterdir()):
-        check_former(place)
-    temporary = place.parent / f".{place.name[:32]}.{secrets.token_hex(8)}"
+    with disk_refusing(path):
+        place = Path(os.path.realpath(path))  # a link goes on leading to it
+        _check_place(path, place, check_former)
+        temporary = place.parent / f".{place.name[:32]}.{secrets.token_hex(8)}"
     try:
         with disk_refusing(path):
             place.parent.mkdir(parents=True, exist_ok=True)
@@ -49,7 +47,16 @@ def replacing_folder(path: Path, check_former: Callable[[Path], None]) -> Iterat
             _swap(temporary, place)
             _sync_folder(place.parent)
     finally:
-        shutil.rmtree(temporary, ignore_errors=True)  # what was there before
+        with suppress(OSError):  # which rmtree does not ignore wherever it may come from
+            shutil.rmtree(temporary, ignore_errors=True)  # what was there before
+
+
+def _check_place(path: Path, place: Path, check_former: Callable[[Path], None]) -> None:
+    """Refuses what may not be replaced."""
+    if os.path.lexists(place) and not place.is_dir():
+        raise ValueError(f"cannot write {path}: it is a file; name a folder")
+    if place.is_dir() and any(place.iterdir()):
+        check_former(place)
 
 
 def _sync_folder(folder: Path) -> None:

@@ -153,6 +153,8 @@ class GraphEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         """Another graph, whose features are made as those of the graph that it was fitted on."""
         if self._origin is None:
             raise ValueError("graph is given, but the estimator was fitted without one: fit(X, y, graph=…)")
+        if given.X is None and self._origin.learned is None and hasattr(given.graph, "learned_features"):
+            raise ValueError("X is missing: the estimator was fitted on features that were given beside the graph")
         found = Asked.of(given.graph, given.X, self._origin.learned)
         self._origin.compare(given.graph, found.names)
         if found.learned is None:
