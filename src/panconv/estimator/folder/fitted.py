@@ -50,6 +50,9 @@ def described(estimator: Any) -> tuple[dict[str, Any], State]:
         "features": _features(estimator),
         "graph": _graph(estimator._origin),
         "losses": numbers(estimator.scores_),
+        # Which of these it is, and what the fit took, as far as the estimator says so.
+        "choice": getattr(estimator, "choice_", None),
+        "seconds": number(estimator.seconds_) if hasattr(estimator, "seconds_") else None,
         "head": head,
     }
     if isinstance(estimator, PANClassifier):
@@ -81,6 +84,10 @@ def restored(content: dict[str, Any], state: State) -> GraphEstimator:
             raise ValueError(f"its numbers must be one per node, as it says, got {C}")
     made.held_out_ = _held_out(state, C)
     made.scores_ = numbers_of(content, "losses")
+    if field(content, "choice", str, or_null=True) is not None:
+        made.choice_ = content["choice"]
+    if content.get("seconds", "") is not None:
+        made.seconds_ = number_of(content, "seconds")
     held = torch.from_numpy(made.held_out_.scores)
     made._model = put_together(field(content, "head", dict), state, made.n_features_in_, C, held)
     made.head_ = content["head"]["kind"]
@@ -137,7 +144,6 @@ def _of_classifier(estimator: PANClassifier) -> dict[str, Any]:
         "kind": estimator._kind,
         "temperature": number(estimator.temperature_),
         "report": told,
-        "seconds": number(estimator.seconds_),
     }
 
 
@@ -185,7 +191,6 @@ def _restore_classifier(made: PANClassifier, content: Any, state: State) -> None
     if len(made.classes_) < (2 if made._kind == "softmax" else 1):
         raise ValueError(f"it must have at least 2 classes, got {len(made.classes_)}")
     made.temperature_ = checked_positive(number_of(content, "temperature"), "temperature")
-    made.seconds_ = number_of(content, "seconds")
     made._doubts = None
     if made._kind == "softmax":
         made._doubts = taken(state, "doubts", (-1,))
