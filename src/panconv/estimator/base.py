@@ -48,7 +48,8 @@ class LinearModel(NamedTuple):
 
     def _by_columns(self, nodes: Nodes) -> Tensor:
         """Scores (N, C), the terms of a few features at a time where those of all are much: scores are their sum."""
-        F, fits = nodes.x.shape[1], columns_at_once(nodes)
+        assert self.paths is not None
+        F, fits = nodes.x.shape[1], columns_at_once(nodes, self.paths.L)
         if fits >= F:
             return self.decision(nodes)
         scores = self.head.intercept

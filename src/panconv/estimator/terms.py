@@ -55,9 +55,10 @@ def _sparse_blocks(M: MET, x: Any) -> list[Matrix]:
     return [block.toarray() for block in found]
 
 
-def columns_at_once(nodes: Nodes) -> int:
-    """Of how many features terms may be held for all nodes of a graph."""
-    one = nodes.x.shape[0] * (nodes.x.dtype.itemsize * _HELD + 8)
+def columns_at_once(nodes: Nodes, L: int) -> int:
+    """Of how many features terms may be held for all nodes of a graph; of sparse ones those of all lengths are."""
+    held = _HELD + (L + 1 if sp.issparse(nodes.x) else 0)
+    one = nodes.x.shape[0] * (nodes.x.dtype.itemsize * held + 8)
     return max(1, at_once() // max(one, 1))
 
 

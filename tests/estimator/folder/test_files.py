@@ -115,6 +115,15 @@ def test_bombs(folder):
         refused(folder, "model.json", why)
 
 
+def test_a_number_of_features_that_no_tensor_has(tmp_path):
+    """None of them is named before that is known: there would be gigabytes of names."""
+    content, state, _ = fuzz_model_folders.bases()[3]
+    assert content["features"]["names"] is None
+    files.write(tmp_path / "model", {**content, "features": {**content["features"], "count": 2**31 - 1}}, state, {})
+    with fuzz_model_folders.limited_memory():
+        refused(tmp_path / "model", "model.json", r"its 'coefs.0' must be \(2147483647, 2\)")
+
+
 def test_names_that_lead_away(folder):
     for name in ("../model.json", "/etc/passwd", "a/b", "..", "C:\\x", 5):
         changed(folder, lambda content, name=name: content["files"].append(name))

@@ -73,8 +73,7 @@ def restored(content: dict[str, Any], state: State) -> GraphEstimator:
     if odd := sorted(parameters.keys() - set(kind._get_param_names())):
         raise ValueError(f"{name} has no parameter {shown(odd[0])}")
     made: Any = kind(**parameters)
-    made._origin = _origin(content)
-    _restore_features(made, content)
+    made.n_features_in_ = checked_count(field(field(content, "features", dict), "count", int), "count", least=0)
     if isinstance(made, PANClassifier):
         _restore_classifier(made, content, state)
         C = len(made.classes_)
@@ -91,6 +90,9 @@ def restored(content: dict[str, Any], state: State) -> GraphEstimator:
     held = torch.from_numpy(made.held_out_.scores)
     made._model = put_together(field(content, "head", dict), state, made.n_features_in_, C, held)
     made.head_ = content["head"]["kind"]
+    # Only now, when the tensors have told that there are so many features.
+    made._origin = _origin(content)
+    _restore_names(made, content)
     if state:
         raise ValueError(f"it has a tensor {shown(min(state))}, which its settings do not ask for")
     made._fitted_on = made._scores = made._known = None
@@ -152,7 +154,7 @@ def _of_classifier(estimator: PANClassifier) -> dict[str, Any]:
 
 def _origin(content: Any) -> Origin | None:
     features, found = field(content, "features", dict), field(content, "graph", dict, or_null=True)
-    count = checked_count(field(features, "count", int), "count", least=0)
+    count: int = features["count"]
     said = field(features, "learned", dict, or_null=True)
     learned = None if said is None else Features.of_plain(said)
     given, names = (
@@ -175,9 +177,8 @@ def _origin(content: Any) -> Origin | None:
     )
 
 
-def _restore_features(made: Any, content: Any) -> None:
+def _restore_names(made: Any, content: Any) -> None:
     features = field(content, "features", dict)
-    made.n_features_in_ = checked_count(field(features, "count", int), "count", least=0)
     if field(features, "given", list, or_null=True) is not None:
         made.feature_names_in_ = np.array(texts(features, "given"), dtype=object)
         if len(made.feature_names_in_) != made.n_features_in_:

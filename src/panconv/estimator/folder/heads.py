@@ -138,7 +138,10 @@ def _deep(content: Any, state: State, F: int, C: int) -> DeepHead:
         raise ValueError(f"its deep model must be of {F} features and {C} scores, as the rest is")
     checked_count(config.get("trials"), "trials")
     epochs = checked_count(field(content, "epochs", int), "epochs", least=0)
-    return DeepHead(PAN.restored(config, own), scaling, units, epochs, _recipe(content))
+    model = PAN.restored(config, own)
+    if model.in_channels != F:
+        raise ValueError(f"its deep model is of {model.in_channels} features, but the rest of {F}")
+    return DeepHead(model, scaling, units, epochs, _recipe(content))
 
 
 def _recipe(content: Any) -> Recipe | None:
