@@ -50,6 +50,7 @@ PUBLIC = [
     "grid_search",
     "lanczos",
     "load",
+    "load_model",
     "read",
 ]
 # Tested through what uses them, by the test files that say so.
@@ -69,6 +70,7 @@ COVERED = {
     "data/encoders": "data/test_features",
     "data/edge_list": "data/test_graph",
     "data/from_tables": "data/test_read",
+    "data/learned_blocks": "data/test_features",
     "data/labels": "data/test_graph",
     "data/load": "data/test_builtin",
     "data/described": "cli/test_own_graphs",
@@ -83,6 +85,7 @@ COVERED = {
     **{f"estimator/{name}": "estimator/test_classifier" for name in ("base", "choosing", "deep", "labels")},
     **{f"estimator/{name}": "estimator/test_sure" for name in ("answers", "calibration")},
     **{f"estimator/explaining/{name}": "estimator/explaining/test_deep" for name in ("gated", "unrolled")},
+    **{f"estimator/folder/{name}": "estimator/test_saving" for name in ("fitted", "heads", "plain")},
     "estimator/explaining/parts": "estimator/explaining/test_linear",
     "estimator/explaining/text": "estimator/explaining/test_explanation",
     "estimator/pages": "estimator/pages",

@@ -11,7 +11,8 @@ from panconv.records.record import UNSAID
 
 HOME = Path(__file__).parents[1]
 PAGES = [*sorted(HOME.glob("*.md")), *sorted(HOME.glob("docs/**/*.md"))]
-RUN = ("best", "estimator", "explain", "models", "pyg", "read")  # those whose blocks need nothing but one another
+# Those whose blocks need nothing but one another.
+RUN = ("best", "estimator", "explain", "folder", "models", "pyg", "read")
 
 
 @pytest.mark.parametrize("name", RUN)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from panconv.estimator import PANClassifier as PANClassifier
     from panconv.estimator import PANRegressor as PANRegressor
     from panconv.estimator import PathFeatures as PathFeatures
+    from panconv.estimator import load_model as load_model
     from panconv.graph import Adjacency as Adjacency
     from panconv.met import MET as MET
     from panconv.met import METHODS as METHODS
@@ -57,6 +58,7 @@ _HOME = {
     "grid_search": "training.grid",
     "lanczos": "spectral",
     "load": "data",
+    "load_model": "estimator",
     "read": "data",
 }
 __all__ = list(_HOME)

@@ -1,6 +1,5 @@
 import errno
 import os
-import resource
 import stat
 import subprocess
 import sys
@@ -9,6 +8,7 @@ from pathlib import Path
 
 import crashes
 import pytest
+from full_disk import largest_file
 
 from panconv.base.files import check_writable, replacing
 
@@ -36,17 +36,6 @@ def calls(monkeypatch, fail_at=None, error=None):
         for name in CALLS:
             patched.setattr(os, name, watched(name, getattr(os, name)))
         yield seen
-
-
-@contextmanager
-def largest_file(size):
-    """No file grows beyond so many bytes, as if the disk were full."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 def write(path, text="new"):

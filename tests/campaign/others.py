@@ -12,6 +12,7 @@ FOLDER = Path(__file__).resolve().parents[1] / "fuzzers"
 FUZZERS = (
     "fuzz_pickles.py",
     "fuzz_models.py",
+    "fuzz_model_folders.py",
     "fuzz_records.py",
     "fuzz_commands.py",
     "fuzz_threads.py",

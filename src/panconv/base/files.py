@@ -30,19 +30,19 @@ def replacing(path: Path) -> Iterator[Path]:
     # However long the name of `path` is, this one is short enough; the suffix stays, since it tells the format.
     temporary = folder / f".{path.stem[:32]}.{secrets.token_hex(8)}{suffix}"
     try:
-        with _refusing(path):
+        with disk_refusing(path):
             missing = [place for place in (folder, *folder.parents) if not place.exists()]
             folder.mkdir(parents=True, exist_ok=True)
             # The kernel takes the umask off these permissions: reading the umask would mean setting it for all threads.
             os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
-        with _refusing(path, temporary):
+        with disk_refusing(path, temporary):
             yield temporary
-        with _refusing(path):
-            _sync(temporary, os.O_RDWR)
+        with disk_refusing(path):
+            synced(temporary, os.O_RDWR)
             os.replace(temporary, path)
             for place in dict.fromkeys([folder, *(made.parent for made in missing)]):
                 with suppress(PermissionError):  # one that may be written to but not read; any folder on Windows
-                    _sync(place, os.O_RDONLY)
+                    synced(place, os.O_RDONLY)
     finally:
         with suppress(OSError):
             temporary.unlink()
@@ -51,7 +51,7 @@ def replacing(path: Path) -> Iterator[Path]:
 def check_writable(path: Path) -> None:
     """Raises where a file cannot be written, so that this is known before the work and not after it."""
     _check_ordinary(path)
-    with _refusing(path):
+    with disk_refusing(path):
         folder, missing = path.parent, [path.name]
         while not folder.exists():
             folder, missing = folder.parent, [*missing, folder.name]
@@ -82,7 +82,7 @@ def _check_ordinary(path: Path) -> None:
 
 
 @contextmanager
-def _refusing(path: Path, only: Path | None = None) -> Iterator[None]:
+def disk_refusing(path: Path, only: Path | None = None) -> Iterator[None]:
     """What the disk says, as a ValueError about `path`; with `only`, not what it says about other named files."""
     try:
         yield
@@ -93,7 +93,7 @@ def _refusing(path: Path, only: Path | None = None) -> Iterator[None]:
         raise ValueError(f"cannot write {path}: {_REMEDIES.get(error.errno or 0, other)}") from error
 
 
-def _sync(path: Path, flags: int) -> None:
+def synced(path: Path, flags: int) -> None:
     handle = os.open(path, flags)
     try:
         os.fsync(handle)

@@ -28,12 +28,15 @@ class Column:
         values: (N,), float64 of numbers and of dates (days since 1970), NaN where there is none; texts as objects,
             None where there is none; of an unused column nothing.
         why: why it is not used.
+        texts: of an unused column what its cells hold, as Arrow has it, a text per row of the table: a model that has
+            learned from a column of that name, in a graph where it was of use, asks for it.
     """
 
     name: str
     kind: str
     values: np.ndarray
     why: str = ""
+    texts: Any = None
 
     @property
     def missing(self) -> int:
@@ -73,11 +76,11 @@ def _of_texts(table: Table, name: str, remarks: Remarks) -> Column:
         return _mostly_numbers(table, name, remarks)
     words = pc.mean(pc.list_value_length(pc.utf8_split_whitespace(texts))).as_py() or 0.0
     if words >= _WORDS and different > there / 10:
-        return Column(name, TEXT, _objects(texts))
+        return Column(name, TEXT, as_objects(texts))
     if different <= min(_MOST_CATEGORIES, max(2, there // 2)):
-        return Column(name, CATEGORY, _objects(texts))
+        return Column(name, CATEGORY, as_objects(texts))
     why = f"{different:,} different values in {there:,} rows are names, of which nothing can be learned"
-    return Column(name, UNUSED, _NOTHING, why)
+    return Column(name, UNUSED, _NOTHING, why, texts)
 
 
 def _of_numbers(table: Table, name: str, numbers: np.ndarray, remarks: Remarks) -> Column:
@@ -102,5 +105,6 @@ def _mostly_numbers(table: Table, name: str, remarks: Remarks) -> Column:
     return _of_numbers(table, name, numbers, remarks)
 
 
-def _objects(texts: Any) -> np.ndarray:
+def as_objects(texts: Any) -> np.ndarray:
+    """Arrow's texts, None where there is none."""
     return np.array(texts.to_pylist(), dtype=object)

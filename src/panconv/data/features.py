@@ -11,17 +11,20 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from panconv.base.checks import as_integer, shown
 from panconv.base.files import replacing
-from panconv.data.columns import CATEGORY, DATE, NUMBER, TEXT, UNUSED, Column
+from panconv.data.columns import CATEGORY, DATE, NUMBER, TEXT, UNUSED, Column, as_objects
 from panconv.data.encoders import Categories, Counts, Numbers, Words, date_parts
 from panconv.data.graph import Graph
+from panconv.data.learned_blocks import DATE_PARTS, KINDS, checked_learned
 from panconv.data.positions import COLUMNS, positions
 from panconv.data.structure import structural
 from panconv.data.tables import number_in
 
 _FORMAT, _VERSION = "panconv features", 1
 _MOSTLY_ZERO = 0.5
-_KINDS: dict[str, Any] = {"numbers": Numbers, "counts": Counts, "categories": Categories, "words": Words}
+_ROWS = 2**15  # whose features are made at a time
+_FEW = 5  # names in a message
 _DATE = ("", ", sin of the season", ", cos of the season")
 
 
@@ -49,24 +52,34 @@ class Block:
         plain = self.columns or [f"x{place}" for place in range(len(self.learned.scales))]
         return self.learned.names(plain)
 
-    def values(self, graph: Graph) -> Any:
-        """The values of a graph's nodes, (N, k), or (N,) of texts."""
+    @property
+    def of_edges(self) -> bool:
+        """Whether its values are those of the whole graph, whatever nodes are asked for."""
+        return self.source in ("structure", "positions")
+
+    def values(self, graph: Graph, rows: Any = slice(None)) -> Any:
+        """The values of some nodes of a graph, (n, k), or (n,) of texts."""
         if self.source == "matrix":
-            if graph.matrix is None or graph.matrix.shape[1] != len(self.learned.scales):
-                width = "none" if graph.matrix is None else graph.matrix.shape[1]
-                raise ValueError(f"the graph must have {len(self.learned.scales)} features in a matrix, got {width}")
-            return graph.matrix
+            return graph.matrix[rows]
         if self.source == "structure":
             found = structural(graph)
-            return _stacked([found[name] for name in self.columns])
+            if not set(self.columns) <= found.keys():
+                raise ValueError("the graph must be directed, as the one was that features were learned from")
+            return _stacked([found[name] for name in self.columns])[rows]
         if self.source == "positions":
-            return positions(graph)
+            return positions(graph)[rows]
         if isinstance(self.learned, (Categories, Words)):
-            return _texts(_column(graph, self.columns[0]))
-        numbers = [_numbers(_column(graph, name)) for name in self.columns]
+            return _texts(_column(graph, self.columns[0], rows))
+        numbers = [_numbers(_column(graph, name, rows)) for name in self.columns]
         if self.source == "dates":
             return np.concatenate([*np.stack([date_parts(each) for each in numbers]).transpose(2, 1, 0)], 1)
         return _stacked(numbers)
+
+    def check(self, graph: Graph) -> None:
+        """Refuses a graph that has no such columns, or no such matrix."""
+        if self.source == "matrix" and (graph.matrix is None or graph.matrix.shape[1] != len(self.learned.scales)):
+            width = "none" if graph.matrix is None else graph.matrix.shape[1]
+            raise ValueError(f"the graph must have {len(self.learned.scales)} features in a matrix, got {width}")
 
 
 @dataclass(frozen=True)
@@ -99,16 +112,45 @@ class Features:
         """(F,), of the columns of the matrix."""
         return [name for block in self.blocks for name in block.names]
 
-    def transform(self, graph: Graph) -> Any:
-        """(N, F) float32: dense, or CSR where most of it is 0."""
+    def transform(self, graph: Graph, nodes: Any = None) -> Any:
+        """(N, F) float32: dense, or CSR where most of it is 0. Made some nodes at a time.
+
+        Args:
+            graph: any that has the columns which were learned from; others that it has are not looked at.
+            nodes: the numbers of those whose features are wanted, in any order; None for all.
+        """
+        self._check(graph)
+        rows = np.arange(graph.num_nodes) if nodes is None else np.asarray(nodes)
+        of_edges = {place: each.values(graph) for place, each in enumerate(self.blocks) if each.of_edges}
+        chunks = [self._chunk(graph, rows[start : start + _ROWS], of_edges) for start in range(0, len(rows), _ROWS)]
+        if sum(_stored(each) for each in chunks) < len(rows) * len(self.names) / 4:
+            return sp.vstack([sp.csr_matrix((0, len(self.names)), dtype=np.float32), *chunks], format="csr")
+        whole = np.empty((len(rows), len(self.names)), np.float32)
+        for place, each in enumerate(chunks):
+            whole[place * _ROWS : (place + 1) * _ROWS] = each.toarray() if sp.issparse(each) else each
+        return whole
+
+    def _chunk(self, graph: Graph, rows: np.ndarray, of_edges: dict[int, np.ndarray]) -> Any:
+        """(n, F) of some nodes, float32, dense or CSR, whichever is less."""
         parts = []
-        for block in self.blocks:
-            values = block.values(graph)
+        for place, block in enumerate(self.blocks):
+            values = of_edges[place][rows] if place in of_edges else block.values(graph, rows)
             if isinstance(block.learned, Counts):
                 values = sp.csr_matrix(np.nan_to_num(values) if not sp.issparse(values) else values)
-            parts.append(block.learned.transform(values))
-        whole = sp.hstack([sp.csr_matrix(part) for part in parts], format="csr").astype(np.float32)
+            parts.append(sp.csr_matrix(block.learned.transform(values), dtype=np.float32))
+        whole = sp.hstack(parts, format="csr")
         return whole if whole.nnz < whole.shape[0] * whole.shape[1] / 4 else whole.toarray()
+
+    def _check(self, graph: Graph) -> None:
+        """Refuses a graph without what was learned from."""
+        wanted = [name for each in self.blocks if each.source in ("columns", "dates") for name in each.columns]
+        if missing := [name for name in wanted if name not in graph.columns]:
+            few = ", ".join(map(repr, missing[:_FEW])) + (f" and {len(missing) - _FEW} more" * (len(missing) > _FEW))
+            raise ValueError(
+                f"the graph has no column {few}, which the features were learned from: add it, if only with empty cells"
+            )
+        for each in self.blocks:
+            each.check(graph)
 
     def rows(self) -> list[tuple[str, str, int]]:
         """What each column became: its name, in words, and how many columns."""
@@ -120,42 +162,40 @@ class Features:
         wide = max(len(name) for name, _, _ in lines)
         return "\n".join(f"{name:<{wide}}  {count:>5}  {what}" for name, what, count in lines)
 
-    def save(self, path: Path) -> None:
-        """Writes them as JSON."""
-        kinds = {kind: name for name, kind in _KINDS.items()}
+    def plain(self) -> dict[str, Any]:
+        """All of it as what JSON can say."""
+        kinds = {kind: name for name, kind in KINDS.items()}
         blocks = [
             {"source": b.source, "columns": b.columns, "kind": kinds[type(b.learned)], "learned": asdict(b.learned)}
             for b in self.blocks
         ]
-        content = {"format": _FORMAT, "version": _VERSION, "blocks": blocks, "unused": self.unused}
+        return {"format": _FORMAT, "version": _VERSION, "blocks": blocks, "unused": self.unused}
+
+    @classmethod
+    def of_plain(cls, content: Any) -> Features:
+        """From what `plain` gave; what has not its form is a ValueError, KeyError or TypeError."""
+        if (content["format"], as_integer(content["version"])) != (_FORMAT, _VERSION):
+            raise ValueError(f"it is of another format, version {shown(content['version'])}")
+        found = [(each["source"], each["columns"], each["kind"], each["learned"]) for each in content["blocks"]]
+        blocks = (Block(source, columns, checked_learned(source, columns, *said)) for source, columns, *said in found)
+        unused = tuple((name, why) for name, why in content["unused"])
+        if not all(isinstance(each, str) for pair in unused for each in pair):
+            raise TypeError("unused is damaged: it must be pairs of texts")
+        return cls(tuple(blocks), unused)
+
+    def save(self, path: Path) -> None:
+        """Writes them as JSON."""
         with replacing(path) as temporary:
-            temporary.write_text(json.dumps(content, allow_nan=False) + "\n")
+            temporary.write_text(json.dumps(self.plain(), allow_nan=False) + "\n")
 
     @classmethod
     def load(cls, path: Path) -> Features:
         """Reads what `save` wrote."""
         try:
-            content = json.loads(path.read_text())
-            if (content["format"], content["version"]) != (_FORMAT, _VERSION):
-                raise ValueError(f"it is of another format, version {content['version']}")
-            blocks = [Block(b["source"], b["columns"], _checked(_KINDS[b["kind"]](**b["learned"])))
-                      for b in content["blocks"]]  # fmt: skip
-            return cls(tuple(blocks), tuple((name, why) for name, why in content["unused"]))
+            return cls.of_plain(json.loads(path.read_text()))
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             what = " ".join(str(error).split())[:120]
             raise ValueError(f"{path} holds no features that panconv wrote ({what}): write them anew") from None
-
-
-def _checked(learned: Any) -> Any:
-    """What was learned, if each part of it is a list of texts or of numbers."""
-    for name, values in vars(learned).items():
-        kinds = (str,) if name in ("categories", "words") else (int, float)
-        if not isinstance(values, list) or not all(isinstance(each, kinds) for each in values):
-            raise ValueError(f"{name} is damaged")
-    lengths = {len(values) for name, values in vars(learned).items() if name != "gaps"}
-    if len(lengths) != 1:
-        raise ValueError("its lists differ in length")
-    return learned
 
 
 # ---------------------------------------------------------------------- learning
@@ -204,19 +244,26 @@ def _block(source: str, columns: list[Column], learned: Any) -> Block:
     return Block(source, [each.name for each in columns], learned)
 
 
-def _column(graph: Graph, name: str) -> np.ndarray:
-    """A column's values; one that this graph does not have, or has no use for, is missing everywhere."""
-    found = graph.columns.get(name)
-    if found is None:
-        raise ValueError(f"the graph has no column {name!r}, which the features were learned from: add it")
-    return found.values if len(found.values) else np.full(graph.num_nodes, np.nan)
+def _column(graph: Graph, name: str, rows: Any) -> np.ndarray:
+    """A column's values, also where this graph by itself would have no use for it; of an empty one NaN."""
+    column = graph.columns[name]
+    if column.texts is not None:
+        places = np.arange(graph.num_nodes)[rows]
+        found, there = np.full(len(places), None), places < len(column.texts)  # beyond are nodes without a row
+        found[there] = as_objects(column.texts.take(places[there]))
+        return found
+    return (column.values if len(column.values) else np.broadcast_to(np.nan, graph.num_nodes))[rows]
+
+
+def _stored(chunk: Any) -> int:
+    return int(chunk.nnz if sp.issparse(chunk) else np.count_nonzero(chunk))
 
 
 def _texts(values: np.ndarray) -> np.ndarray:
     """Texts, None where there is none: in another graph the same column may look like one of numbers."""
     if values.dtype == object:
         return values
-    return np.array([None if each != each else f"{each:g}" for each in values.tolist()], dtype=object)
+    return np.array([None if each != each else f"{each:.15g}" for each in values.tolist()], dtype=object)
 
 
 def _numbers(values: np.ndarray) -> np.ndarray:
@@ -244,7 +291,7 @@ def _rows(block: Block) -> Iterator[tuple[str, str, int]]:
     else:
         kind = {"dates": "date: days, and the season", "structure": "of the edges"}.get(block.source, "number")
         how = "mostly 0, divided by the largest" if isinstance(learned, Counts) else "scaled"
-        each = len(_DATE) if block.source == "dates" else 1
+        each = DATE_PARTS if block.source == "dates" else 1
         gaps = getattr(learned, "gaps", [])
         for place, column in enumerate(block.columns):
             missing = place in gaps

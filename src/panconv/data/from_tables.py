@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -134,7 +134,7 @@ def _of_nodes(nodes: Nodes, N: int, remarks: Remarks) -> tuple[dict[str, Column]
     for name in table.columns:
         if name not in (nodes.id, nodes.label):
             found = column_of(table, name, remarks)
-            columns[name] = Column(name, found.kind, _padded(found.values, N), found.why)
+            columns[name] = replace(found, values=_padded(found.values, N))
             if found.kind == UNUSED:
                 remarks.guess(f"{table.name}: the column {name!r} is not used: {found.why}")
     if nodes.label is None:

@@ -11,6 +11,11 @@ from panconv.paths import Walks
 from panconv.weights import PowerLaw
 
 LENGTHS = (2, 4, 8)
+NAMES = (
+    *("log degree", "log out-degree", "core number"),
+    *(f"log Z, L = {L}" for L in LENGTHS),
+    *(f"mean path length, L = {LENGTHS[-1]}", "return after 2 steps"),
+)
 
 
 def structural(graph: Graph) -> dict[str, np.ndarray]:

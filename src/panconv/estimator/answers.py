@@ -13,6 +13,9 @@ from panconv.estimator import sure
 from panconv.estimator.deep import DeepHead
 from panconv.estimator.explaining import Explanation
 from panconv.estimator.explaining.asking import class_number, head_at
+from panconv.estimator.given import Given
+from panconv.estimator.labels import class_labels
+from panconv.estimator.nodes import Nodes
 from panconv.estimator.report import Report
 
 
@@ -21,7 +24,6 @@ class Answers:
 
     report_: Report | None
     _doubts: Any
-    _fitted_on: Any
 
     def predict_set(self, X: Any = None, *, alpha: float = 0.1, graph: Any = None, nodes: Any = None) -> np.ndarray:
         """Which classes (n, C), in the order of `classes_`, a node may be of: the right one is among them for about
@@ -32,17 +34,28 @@ class Answers:
             raise ValueError("predict_set goes with one class per node: take predict_proba of several labels")
         return sure.sets(torch.from_numpy(p), sure.allowed(self._doubts, alpha)).numpy()
 
-    def hops_to_label(self, nodes: Any = None) -> np.ndarray:
-        """How many edges away the nearest known label is, (n,); 0 for a node that has one, infinite where none is."""
-        graph = self._graph("hops_to_label")
-        found = sure.hops(graph.adj, np.flatnonzero(self._known))  # type: ignore[attr-defined]
-        return found if nodes is None else found[graph.rows(nodes)]
+    def hops_to_label(self, nodes: Any = None, *, graph: Any = None) -> np.ndarray:
+        """How many edges away the nearest known label is, (n,); 0 for a node that has one, infinite where none is.
 
-    def disagreement(self, nodes: Any = None) -> np.ndarray:
-        """The share of the deep head's seeds that say another class than the ensemble, (n,)."""
-        graph, model = self._graph("disagreement"), self._model  # type: ignore[attr-defined]
+        Args:
+            nodes: as in `predict`.
+            graph: another graph that brings labels of its own, to which is measured.
+        """
+        if graph is None:
+            asked, known = self._own_graph("hops_to_label"), self._known  # type: ignore[attr-defined]
+        else:
+            known = class_labels(Given.of(None, None, graph).y, True, one=True).known
+            asked = Nodes.of(graph, np.zeros((len(known), 0)))
+        found = sure.hops(asked.adj, np.flatnonzero(known))
+        return found if nodes is None else found[asked.rows(nodes)]
+
+    def disagreement(self, nodes: Any = None, *, X: Any = None, graph: Any = None) -> np.ndarray:
+        """The share of the deep head's seeds that say another class than the ensemble, (n,). Arguments as in
+        `predict`."""
+        model = self._model  # type: ignore[attr-defined]
         if not isinstance(model, DeepHead):
             raise ValueError("disagreement is that of seeds, but head 'linear' has none: set head='pan'")
+        graph = self._nodes("disagreement", X, graph)  # type: ignore[attr-defined]
         found = sure.disagreement(model.by_seed(graph)).numpy()
         return found if nodes is None else found[graph.rows(nodes)]
 
@@ -66,13 +79,9 @@ class Answers:
 
     def summary(self) -> str:
         """What the head is worth beside less, and whether the graph helps, in a few lines."""
-        self._graph("summary")
+        check_is_fitted(self, "n_features_in_")
+        if self._origin is None:  # type: ignore[attr-defined]
+            raise ValueError("summary is of a graph, but the estimator was fitted without one: fit(X, y, graph=…)")
         if self.report_ is None:
             return "Nothing was held out, so nothing can be said: there are too few labels, or several per node."
         return str(self.report_)
-
-    def _graph(self, what: str) -> Any:
-        check_is_fitted(self, "n_features_in_")
-        if self._fitted_on is None:
-            raise ValueError(f"{what} is of a graph, but the estimator was fitted without one: fit(X, y, graph=…)")
-        return self._fitted_on

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,12 +12,15 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from torch import Tensor
 
 from panconv.base.checks import as_integer, as_number, checked_seed, shown
+from panconv.estimator.asked import Asked, around_few
 from panconv.estimator.folds import Folds, folds_of
 from panconv.estimator.given import Given
 from panconv.estimator.labels import Labels
 from panconv.estimator.linear import LinearHead
 from panconv.estimator.nodes import Matrix, Nodes, matrix
-from panconv.estimator.terms import Paths, blocks
+from panconv.estimator.origin import Origin
+from panconv.estimator.terms import Paths, blocks, columns_at_once
+from panconv.nn import PANConv
 
 _DTYPES = (np.float64, np.float32)
 
@@ -32,6 +35,30 @@ class LinearModel(NamedTuple):
         """Scores (N, C)."""
         return self.head.decision(terms_of(nodes, self.paths))
 
+    def decided(self, asked: Asked, rows: np.ndarray | None) -> Tensor:
+        """Scores of some nodes, (n, C), or of all. Of few nodes no more is looked at than what lies around them."""
+        paths = self.paths
+        assert paths is not None
+        if rows is not None and not callable(paths.kind):  # of whose paths nothing would be known
+            layer = PANConv(1, 1, paths.L, paths.method, paths=paths.kind)  # which says how far they reach
+            if (block := around_few(asked, layer, rows)) is not None:
+                return self._by_columns(block[0])[block[1]]
+        scores = self._by_columns(asked.whole())
+        return scores if rows is None else scores[rows]
+
+    def _by_columns(self, nodes: Nodes) -> Tensor:
+        """Scores (N, C), the terms of a few features at a time where those of all are much: scores are their sum."""
+        assert self.paths is not None
+        F, fits = nodes.x.shape[1], columns_at_once(nodes, self.paths.L)
+        if fits >= F:
+            return self.decision(nodes)
+        scores = self.head.intercept
+        for start in range(0, F, fits):
+            some = slice(start, start + fits)
+            part = self.head.of_columns(some)
+            scores = scores + self._replace(head=part).decision(nodes._replace(x=nodes.x[:, some]))
+        return scores
+
 
 def terms_of(nodes: Nodes | Matrix, paths: Paths | None) -> Iterator[Matrix]:
     """A block per length; without a graph the features alone, as paths of length 0."""
@@ -41,6 +68,21 @@ def terms_of(nodes: Nodes | Matrix, paths: Paths | None) -> Iterator[Matrix]:
 class GraphEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """The part of `PANClassifier` and `PANRegressor` that is the same for both."""
 
+    _origin: Origin | None  # of the graph that it was fitted on; None without one
+    _model: Any  # a `LinearModel` or a `DeepHead`
+    _fitted_on: Nodes | None  # that graph, where it is at hand: not in an estimator that was loaded
+
+    def save(self, path: Any) -> None:
+        """Writes the fitted estimator as a folder of plain files, which `panconv.load_model` reads: what was learned,
+        but no graph (docs/folder.md). It is written whole or not at all.
+
+        Args:
+            path: a new or empty folder, or that of a former model, which is replaced.
+        """
+        from panconv.estimator import saving  # which makes estimators of this class
+
+        saving.save(self, path)
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -48,9 +90,11 @@ class GraphEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
 
     def _taken(self, given: Given) -> Nodes | Matrix:
         """The nodes to learn from, or without a graph the features as scikit-learn checks them."""
+        self._origin = None
         if given.graph is None:
             return validate_data(self, given.X, accept_sparse="csr", dtype=_DTYPES)
         nodes = Nodes.of(given.graph, given.X)
+        self._origin = Origin.of(given.graph, nodes)
         validate_data(self, nodes.x if given.X is None else _shaped(given.X), skip_check_array=True)
         return nodes
 
@@ -66,44 +110,57 @@ class GraphEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         if self._fitted_on is not None and self._fitted_on.ids is not None:
             self.ids_ = self._fitted_on.ids
 
-    def _asked(self, X: Any, graph: Any, nodes: Any, decide: Callable[[Any], Tensor]) -> np.ndarray:
+    def _asked(self, X: Any, graph: Any, nodes: Any) -> np.ndarray:
         """The scores (n, C) of the nodes that are asked for."""
         check_is_fitted(self, "n_features_in_")
         given = Given.of(X, False, graph)
         if given.graph is None and given.X is None:
-            if self._fitted_on is None:
+            if self._origin is None:
                 raise ValueError("X is missing: without a graph there are no other rows than those that are given")
-            scores: np.ndarray = self._scores
-            return scores if nodes is None else scores[self._fitted_on.rows(nodes)]
+            fitted_on, scores = self._own_graph("predict"), self._scores
+            return scores if nodes is None else scores[fitted_on.rows(nodes)]
         if given.graph is None:
-            if self._fitted_on is not None:
+            if self._origin is not None:
                 raise ValueError(
                     "graph is missing, and features alone tell no paths: predict() is of the nodes it was fitted on, "
                     f"predict(X, graph=…) of others, got X, {shown(np.asarray(given.X))}"
                 )
-            return decide(validate_data(self, given.X, accept_sparse="csr", dtype=_DTYPES, reset=False)).numpy()
+            x = validate_data(self, given.X, accept_sparse="csr", dtype=_DTYPES, reset=False)
+            return self._model.decision(x).numpy()
         found = self._read(given)
-        scores = decide(found).numpy()
-        return scores if nodes is None else scores[found.rows(nodes)]
+        return self._model.decided(found, None if nodes is None else found.names.rows(nodes)).numpy()
 
     def _nodes(self, what: str, X: Any, graph: Any) -> Nodes:
         """The graph that something is asked of: another one, or the one that it was fitted on."""
         check_is_fitted(self, "n_features_in_")
         given = Given.of(X, False, graph)
         if given.graph is not None:
-            return self._read(given)
-        if self._fitted_on is None:
-            raise ValueError(f"{what} is of a graph, but the estimator was fitted without one: fit(X, y, graph=…)")
+            return self._read(given).whole()
+        fitted_on = self._own_graph(what)
         if given.X is not None:
             raise ValueError(f"graph is missing, and features alone tell no paths: {what}(…, X=…, graph=…)")
+        return fitted_on
+
+    def _own_graph(self, what: str) -> Nodes:
+        """The graph that it was fitted on."""
+        check_is_fitted(self, "n_features_in_")
+        if self._origin is None:
+            raise ValueError(f"{what} is of a graph, but the estimator was fitted without one: fit(X, y, graph=…)")
+        if self._fitted_on is None:
+            raise ValueError(f"graph is missing: a model that was loaded has none of its own, so give {what}(graph=…)")
         return self._fitted_on
 
-    def _read(self, given: Given) -> Nodes:
-        """The nodes of another graph, their features made as those of the graph that it was fitted on."""
-        if self._fitted_on is None:
+    def _read(self, given: Given) -> Asked:
+        """Another graph, whose features are made as those of the graph that it was fitted on."""
+        if self._origin is None:
             raise ValueError("graph is given, but the estimator was fitted without one: fit(X, y, graph=…)")
-        found = Nodes.of(given.graph, given.X, self._fitted_on.learned)
-        validate_data(self, found.x if given.X is None else _shaped(given.X), skip_check_array=True, reset=False)
+        if given.X is None and self._origin.learned is None and hasattr(given.graph, "learned_features"):
+            raise ValueError("X is missing: the estimator was fitted on features that were given beside the graph")
+        found = Asked.of(given.graph, given.X, self._origin.learned)
+        self._origin.compare(given.graph, found.names)
+        if found.learned is None:
+            x = found.names.x if given.X is None else _shaped(given.X)
+            validate_data(self, x, skip_check_array=True, reset=False)
         return found
 
 

@@ -151,7 +151,7 @@ class PANClassifier(ClassifierMixin, Answers, GraphEstimator):  # type: ignore[m
             raise ValueError("y is missing: give the labels to compare with")
         predicted = self.predict(X, graph=graph, nodes=nodes)
         names = getattr(given.graph, "classes", None) if y is None else None
-        truth = class_labels(given.y, self._fitted_on is not None, names, one=True)
+        truth = class_labels(given.y, self._origin is not None, names, one=True)
         if len(truth.known) != len(predicted):
             raise ValueError(
                 f"y must have {len(predicted)} rows, one per node that is asked for, got {len(truth.known)}"
@@ -161,4 +161,4 @@ class PANClassifier(ClassifierMixin, Answers, GraphEstimator):  # type: ignore[m
         return float(accuracy_score(real[truth.known], predicted[truth.known], sample_weight=weight))
 
     def _decided(self, X: Any, graph: Any, nodes: Any) -> np.ndarray:
-        return self._asked(X, graph, nodes, lambda found: self._model.decision(found))
+        return self._asked(X, graph, nodes)

@@ -20,6 +20,7 @@ from torch_geometric.data import Data
 
 from panconv.base.checks import checked_count
 from panconv.compute.features import SparseRows
+from panconv.estimator.asked import Around, Asked, around_few, at_once
 from panconv.estimator.folds import dealt
 from panconv.estimator.labels import Labels
 from panconv.estimator.nodes import Matrix, Nodes
@@ -28,6 +29,7 @@ from panconv.training.models import PAN
 from panconv.training.recipe import Recipe
 
 SEEDS = 3  # at least: one part to stop by, one to be judged by, one to learn from
+_HELD = 6  # hidden rows of a node, at a time
 _COUNTS = 0.5  # the share of zeros from which on columns that are never negative are taken for counts
 _FOR_CLASSES = {"draws": 1, "consistency": 0.0, "nodes": None, "ramp": 0}  # what holds probabilities together: without
 
@@ -92,6 +94,7 @@ class DeepHead(NamedTuple):
     scaling: Scaling
     units: Units
     epochs: int  # of the training on all labels
+    recipe: Recipe | None = None  # of that training
 
     def by_seed(self, nodes: Nodes) -> Tensor:
         """Scores (N, S, C)."""
@@ -101,6 +104,45 @@ class DeepHead(NamedTuple):
     def decision(self, nodes: Nodes) -> Tensor:
         """The mean scores of the seeds, (N, C)."""
         return self.by_seed(nodes).mean(1)
+
+    def decided(self, asked: Asked, rows: np.ndarray | None) -> Tensor:
+        """The mean scores of some nodes, (n, C), or of all: through blocks around them, where the whole graph at once
+        would take much memory, and these are not many times the work; else one seed after another."""
+        N, wide = asked.num_nodes, max(self.model.hidden_channels, len(self.units.mean))
+        fits = at_once() // (4 * _HELD * max(asked.width, (self.model.trials or 1) * wide))  # nodes
+        if rows is not None and self._is_local and (found := around_few(asked, self.model, rows, fits)) is not None:
+            return self.decision(found[0])[found[1]]
+        if fits >= N:
+            scores = self.decision(asked.whole())
+            return scores if rows is None else scores[rows]
+        once = torch.arange(N) if rows is None else torch.from_numpy(rows)
+        once, place = once.unique(return_inverse=True)
+        return self._in_blocks(asked, once, max(fits, 1))[place]
+
+    def _in_blocks(self, asked: Asked, rows: Tensor, fits: int) -> Tensor:
+        """The mean scores of some nodes, each once, by blocks of at most so many nodes as far as that goes."""
+        scores, done = torch.empty(len(rows), len(self.units.mean), dtype=torch.float64), 0
+        if self._is_local:
+            for some, nodes in Around(asked, self.model).batches(rows, fits):
+                scores[done : done + len(some)] = self.decision(nodes)[: len(some)]
+                done += len(some)
+        if done < len(rows):
+            scores[done:] = self._in_turn(asked.whole())[rows[done:]]
+        return scores
+
+    @property
+    def _is_local(self) -> bool:
+        """Whether no norm looks at other nodes than those a node hears."""
+        norm = self.model.config["norm"]
+        return norm in (None, "batch", "layer") and not self.model.supports_norm_batch
+
+    def _in_turn(self, nodes: Nodes) -> Tensor:
+        """`decision`, one seed after another."""
+        S = self.model.trials
+        if S is None:
+            return self.decision(nodes)
+        found = (self._replace(model=self.model.narrowed([s])).decision(nodes) for s in range(S))
+        return sum(found, start=torch.zeros((), dtype=torch.float64)) / S
 
 
 class Held(NamedTuple):
@@ -174,7 +216,7 @@ class DeepTraining:
         one[self._apart(S), torch.arange(S)] = True
         recipe = held.recipe.but(epochs=held.epochs, patience=held.epochs + 1, keep="last")
         last = self._fit(recipe, ~one, one, end)
-        return DeepHead(last.model, self.scaling, self.units, max(last.stopped_epoch))
+        return DeepHead(last.model, self.scaling, self.units, max(last.stopped_epoch), recipe)
 
     def _fit(self, recipe: Recipe, train: Tensor, val: Tensor, end: float | None, kept: bool = False) -> FitResult[PAN]:
         if self.labels.kind != "softmax":

@@ -42,6 +42,10 @@ class LinearHead(NamedTuple):
             scores = scores + block @ coef.numpy()
         return torch.from_numpy(scores)
 
+    def of_columns(self, some: slice) -> LinearHead:
+        """The part of the scores that is of some features."""
+        return self._replace(coefs=[coef[some] for coef in self.coefs], intercept=torch.zeros_like(self.intercept))
+
     @property
     def lengths(self) -> list[float]:
         """How much of the coefficients' size is with each length."""

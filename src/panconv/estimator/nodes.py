@@ -62,8 +62,9 @@ class Nodes(NamedTuple):
 
     @staticmethod
     def _named(given: np.ndarray, ids: np.ndarray) -> np.ndarray:
-        place = {name: row for row, name in enumerate(ids.astype(str).tolist())}
         names = given.astype(str).tolist()
+        wanted = set(names)  # of a large graph a few ids are asked for, and no more are kept
+        place = {name: row for row, name in enumerate(map(str, ids.tolist())) if name in wanted}
         found = [place.get(name, -1) for name in names]
         if -1 in found:
             few = ", ".join(map(str, ids[:3]))

@@ -92,7 +92,7 @@ class PANRegressor(RegressorMixin, GraphEstimator):  # type: ignore[misc]  # sci
 
     def predict(self, X: Any = None, *, graph: Any = None, nodes: Any = None) -> np.ndarray:
         """Numbers (n,) or (n, K), as y was. Arguments as in `PANClassifier`."""
-        found = self._asked(X, graph, nodes, lambda given: self._model.decision(given))
+        found = self._asked(X, graph, nodes)
         return found[:, 0] if self._flat else found
 
     def explain(self, node: Any, *, label: Any = None, top: int = 5, X: Any = None, graph: Any = None) -> Explanation:
@@ -111,7 +111,7 @@ class PANRegressor(RegressorMixin, GraphEstimator):  # type: ignore[misc]  # sci
         given = Given.of(X, y, graph, numbers=True)
         if given.y is None:
             raise ValueError("y is missing: give the numbers to compare with")
-        truth = numbers(given.y, self._fitted_on is not None)
+        truth = numbers(given.y, self._origin is not None)
         predicted = self.predict(X, graph=graph, nodes=nodes).reshape(len(truth.known), -1)
         weight = None if sample_weight is None else np.asarray(sample_weight)[truth.known]
         return float(r2_score(truth.y[truth.known], predicted[truth.known], sample_weight=weight))

@@ -11,12 +11,14 @@ import scipy.sparse as sp
 import torch
 
 from panconv.base.checks import checked_length
+from panconv.estimator.asked import at_once
 from panconv.estimator.nodes import Matrix, Nodes
 from panconv.graph import Adjacency
 from panconv.met import MET, METHODS
 from panconv.paths import paths_from
 
 _COLUMNS = 256  # of sparse features that are made dense at a time
+_HELD = 4  # terms of a length, and what is between them
 _DENSEST = 0.25  # of what is kept sparse: from there on a dense matrix is smaller, or soon read
 
 
@@ -51,6 +53,13 @@ def _sparse_blocks(M: MET, x: Any) -> list[Matrix]:
     if sum(block.nnz for block in found) <= _DENSEST * len(found) * N * F:
         return found
     return [block.toarray() for block in found]
+
+
+def columns_at_once(nodes: Nodes, L: int) -> int:
+    """Of how many features terms may be held for all nodes of a graph; of sparse ones those of all lengths are."""
+    held = _HELD + (L + 1 if sp.issparse(nodes.x) else 0)
+    one = nodes.x.shape[0] * (nodes.x.dtype.itemsize * held + 8)
+    return max(1, at_once() // max(one, 1))
 
 
 class TermStore:

@@ -266,10 +266,15 @@ class PAN(SideBySide):
             path: as in `save`. A folder of the former format, with a `config.json`, loads too.
         """
         config, state = saving.load(path)
-        with saving.refusing(path):
-            check_state(_complete(config), state)
-            model = PAN(**config)
-            model.load_state_dict({name: tensor.clone() for name, tensor in state.items()}, assign=True)
+        with saving.refusing(saving.file_of(path)):
+            return PAN.restored(config, state)
+
+    @staticmethod
+    def restored(config: dict[str, Any], state: dict[str, Tensor]) -> PAN:
+        """The model of some settings and tensors, ready to predict, if these go together."""
+        check_state(_complete(config), state)
+        model = PAN(**config)
+        model.load_state_dict({name: tensor.clone() for name, tensor in state.items()}, assign=True)
         return model.eval()
 
 

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from torch import Tensor
 
@@ -52,7 +52,10 @@ def load(path: str | Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
 
     file = file_of(path)
     with refusing(file):
-        _check_header(file)
+        if file.exists() and not file.is_file():  # opening a pipe would wait for its other end
+            raise ValueError("it is not an ordinary file")
+        with file.open("rb") as opened:
+            check_header(opened)
         with safe_open(file, framework="pt") as opened:
             text = (opened.metadata() or {}).get(_KEY)
             config = _parsed(text, _FORMAT) if text is not None else _config_beside(file)
@@ -60,8 +63,8 @@ def load(path: str | Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
 
 
 @contextmanager
-def refusing(path: str | Path) -> Iterator[None]:
-    """Turns whatever is wrong with a file's content into one line that names the file."""
+def refusing(file: Path, again: str = "PAN.save") -> Iterator[None]:
+    """Turns whatever is wrong with a file's content into one line that names the file, and what writes such."""
     from safetensors import SafetensorError
 
     try:
@@ -77,15 +80,12 @@ def refusing(path: str | Path) -> Iterator[None]:
     else:
         return
     reason = reason if len(reason) <= 300 else reason[:300] + "…"
-    raise ValueError(f"{file_of(path)} holds no saved model: {reason}; name another, or save it again with PAN.save")
+    raise ValueError(f"{file} holds no saved model: {reason}; name another, or save it again with {again}")
 
 
-def _check_header(file: Path) -> None:
+def check_header(opened: BinaryIO) -> None:
     """Refuses what is not a safetensors file, or has a header that is too long, before anything is parsed."""
-    if file.exists() and not file.is_file():  # opening a pipe would wait for its other end
-        raise ValueError("it is not an ordinary file")
-    with file.open("rb") as opened:
-        start, size = opened.read(8), os.fstat(opened.fileno()).st_size
+    start, size = opened.read(8), os.fstat(opened.fileno()).st_size
     if len(start) < 8 or _length(start) > size - 8:
         raise ValueError(f"it is cut short or no safetensors file, with {size} bytes")
     if _length(start) > _LARGEST_HEADER:
