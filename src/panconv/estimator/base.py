@@ -33,9 +33,11 @@ class LinearModel(NamedTuple):
         return self.head.decision(terms_of(nodes, self.paths))
 
 
-def terms_of(nodes: Nodes | Matrix, paths: Paths | None) -> Iterator[Matrix]:
-    """A block per length; without a graph the features alone, as paths of length 0."""
-    return iter([nodes]) if paths is None else blocks(nodes, paths)
+def terms_of(nodes: Nodes | Matrix, paths: Paths | None, rows: np.ndarray | None = None) -> Iterator[Matrix]:
+    """A block per length, of all rows or of some; without a graph the features alone, as paths of length 0."""
+    if paths is not None:
+        return blocks(nodes, paths, rows)
+    return iter([nodes if rows is None else nodes[rows]])
 
 
 class GraphEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types

@@ -76,23 +76,31 @@ def wilson(share: float, n: int) -> tuple[float, float]:
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
-def report(head: str, nodes: Nodes, rows: Tensor, task: Task, scores: Tensor) -> Report | None:
+def beside(nodes: Nodes, rows: Tensor, task: Task) -> dict[str, Tensor]:
+    """What less than a head says of the labelled nodes, scores (n, C) out of fold.
+
+    Args:
+        nodes: the graph.
+        rows: (n,), the numbers of the labelled nodes.
+        task: their classes and folds.
+    """
+    return {
+        "features alone": fit_linear([nodes.x[rows.numpy()]], task).chosen.scores,
+        "graph alone": propagated(nodes.adj, rows, task),
+        "majority class": majority(task),
+    }
+
+
+def report(head: str, scores: Tensor, others: dict[str, Tensor], task: Task) -> Report | None:
     """What the head is worth; None where no label was held out.
 
     Args:
         head: its name.
-        nodes: the graph.
-        rows: (n,), the numbers of the labelled nodes.
-        task: their classes and folds.
         scores: (n, C) of the head, out of fold.
+        others: what `beside` found.
+        task: the classes and folds of the labelled nodes.
     """
-    alone = fit_linear([nodes.x[rows.numpy()]], task).chosen.scores
-    found = {
-        f"head {head!r}": scores,
-        "features alone": alone,
-        "graph alone": propagated(nodes.adj, rows, task),
-        "majority class": majority(task),
-    }
+    found = {f"head {head!r}": scores, **others}
     told = torch.stack([each.isfinite().all(1) for each in found.values()]).all(0)
     if not bool(told.any()):
         return None

@@ -49,6 +49,10 @@ class Scaled(NamedTuple):
             sizes.append(size)
         return Scaled(scaled, means, sizes)
 
+    @property
+    def width(self) -> int:
+        return sum(block.size(1) for block in self.blocks)
+
     def of_rows(self, rows: Tensor) -> Scaled:
         return self._replace(blocks=[block[rows] for block in self.blocks])
 
