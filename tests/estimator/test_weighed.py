@@ -31,13 +31,13 @@ def test_each_is_the_head_that_its_paths_alone_give():
 
 
 def test_what_is_found_suits_the_graph():
-    for how, each, name in (
-        ({"prefers": "next", "signal": 2.0}, 3, "linear, method 9, L = 5"),
-        ({"signal": 0.5}, 12, "linear, L = 10"),  # few labels, weak features
+    for how, each, names in (
+        ({"prefers": "next", "signal": 2.0}, 3, {"linear, method 9, L = 5"}),
+        ({"signal": 0.5}, 12, set(weighed.OTHERS)),  # few labels, weak features: paths longer than 3
     ):
-        data = blocks_of(num_nodes=300, **how)
+        data = blocks_of(num_nodes=300, features=6, **how)
         y = np.where(np.arange(300) % each == 0, data.y.numpy(), -1)
-        assert weighed.best_linear(Paths(3), *given(data.edge_index, data.x.numpy(), y)).name == name
+        assert weighed.best_linear(Paths(3), *given(data.edge_index, data.x.numpy(), y)).name in names
 
 
 def test_many_rows_are_compared_on_some_and_fitted_all(monkeypatch):
