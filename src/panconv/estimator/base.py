@@ -54,6 +54,8 @@ class GraphEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
             return validate_data(self, given.X, accept_sparse="csr", dtype=_DTYPES)
         nodes = Nodes.of(given.graph, given.X)
         validate_data(self, nodes.x if given.X is None else _shaped(given.X), skip_check_array=True)
+        if given.X is None and nodes.learned is not None:
+            self.feature_names_in_ = np.array(nodes.names, dtype=object)
         return nodes
 
     def _weights(self, sample_weight: Any, x: Matrix) -> np.ndarray:
@@ -105,7 +107,8 @@ class GraphEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         if self._fitted_on is None:
             raise ValueError("graph is given, but the estimator was fitted without one: fit(X, y, graph=…)")
         found = Nodes.of(given.graph, given.X, self._fitted_on.learned)
-        validate_data(self, found.x if given.X is None else _shaped(given.X), skip_check_array=True, reset=False)
+        if given.X is not None or found.learned is None:  # columns that were learned are the same by their names
+            validate_data(self, found.x if given.X is None else _shaped(given.X), skip_check_array=True, reset=False)
         return found
 
 

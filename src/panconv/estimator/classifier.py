@@ -125,7 +125,8 @@ class PANClassifier(ClassifierMixin, Answers, GraphEstimator):  # type: ignore[m
         self.held_out_ = HeldOut.of(labels.rows, scores, task.targets)
         self._settle(nodes, labels, self._model.decision(nodes))
         self._doubts = sure.doubts((scores / self.temperature_).softmax(1), task.targets) if single else None
-        self.report_ = None if less is None else report(self.head_, scores, less, task)
+        made = isinstance(nodes, Nodes) and nodes.made_of_edges
+        self.report_ = None if less is None else report(self.head_, scores, less, task, made)
         self.seconds_ = time.perf_counter() - began
         return self
 
@@ -154,7 +155,18 @@ class PANClassifier(ClassifierMixin, Answers, GraphEstimator):  # type: ignore[m
     def score(
         self, X: Any = None, y: Any = None, sample_weight: Any = None, *, graph: Any = None, nodes: Any = None
     ) -> float:
-        """Accuracy on what is known of y; without y, of what the graph says. Arguments as in `predict`."""
+        """Accuracy: the share of nodes whose class is predicted rightly, of those whose class is given.
+
+        Labels that it has learned from count like any others where they are given: to be told how it does on new ones,
+        give those alone, or see `report_`.
+
+        Args:
+            X: as in `predict`; or a graph with labels, as in `fit`.
+            y: (n,) or (n, K), the true classes of the nodes that are asked for, −1, NaN or None where they are not
+                known; None for those that the graph has.
+            sample_weight: (n,).
+            graph, nodes: as in `predict`.
+        """
         given = Given.of(X, y, graph)
         if given.y is None:
             raise ValueError("y is missing: give the labels to compare with")

@@ -112,7 +112,7 @@ class PANRegressor(RegressorMixin, GraphEstimator):  # type: ignore[misc]  # sci
     def score(
         self, X: Any = None, y: Any = None, sample_weight: Any = None, *, graph: Any = None, nodes: Any = None
     ) -> float:
-        """R² on what is known of y."""
+        """R² of the nodes whose numbers are given, NaN or None elsewhere. Arguments as in `PANClassifier.score`."""
         given = Given.of(X, y, graph, numbers=True)
         if given.y is None:
             raise ValueError("y is missing: give the numbers to compare with")
