@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +23,7 @@ from panconv.estimator.weighed import Weighed, best_linear, linear_head
 HEADS = ("linear", "pan", "auto")
 PRESETS = ("general", "heterophilous")  # of the deep head; the second within a budget alone, since it takes minutes
 _SPENT = 0.95  # of a budget; the rest is for what comes after the trainings
+_LEAST = 0.1  # of a budget: with less left after the linear heads there is no deep one
 
 
 class Choice(NamedTuple):
@@ -49,7 +51,8 @@ def chosen_head(asked: Any, nodes: Nodes | Matrix, labels: Labels, task: Task, s
         raise ValueError(f"head must be one of {', '.join(HEADS)}, got {shown(asked.head)}")
     end = None if asked.budget is None else began + _SPENT * checked_seconds(asked.budget, "budget")
     linear = None if asked.head == "pan" else _linear(asked, nodes, labels, task)
-    training = _deep(asked, nodes, labels, task, seed)
+    left = end is None or linear is None or time.perf_counter() + _LEAST * (end - began) < end
+    training = _deep(asked, nodes, labels, task, seed) if left else None
     presets = PRESETS[:1] if end is None else PRESETS
     deep = {} if training is None else held_recipes(training, task, asked.epochs, presets, end)
     scores = {} if linear is None else {linear.name: linear.scores}

@@ -44,8 +44,8 @@ class PANClassifier(ClassifierMixin, Answers, GraphEstimator):  # type: ignore[m
         seeds: how many of the deep model are trained side by side.
         epochs: of the deep model at most; None for the preset's.
         budget: the time for all of `fit`, in seconds or as "90s", "5m", "1h"; None for as much as it takes. What the
-            heads leave of it goes into a search of the deep model's settings. The linear head and an epoch of the deep
-            one are the least.
+            heads leave of it goes into a search of the deep model's settings. The least is what the linear heads take,
+            or with "pan" an epoch of each training.
         random_state: of the folds and seeds, an integer or None.
 
     Attributes:

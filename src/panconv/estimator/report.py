@@ -95,9 +95,7 @@ def beside(nodes: Nodes, rows: Tensor, task: Task) -> dict[str, Tensor]:
     }
 
 
-def report(
-    head: str, scores: Tensor, others: dict[str, Tensor], task: Task, of_edges: bool = False
-) -> Report | None:
+def report(head: str, scores: Tensor, others: dict[str, Tensor], task: Task, of_edges: bool = False) -> Report | None:
     """What the head is worth; None where no label was held out.
 
     Args:
