@@ -26,7 +26,9 @@ def temperature(scores: Tensor, targets: Tensor, weight: Tensor, kind: str = "so
     if not bool(known.any()):
         return 1.0
     scores, targets, weight = scores[known], targets[known], weight[known]
-    unsure = 1 / (len(targets) + 2)
+    # A weight of 2 is a row that stands there twice; weights that are small all together say nothing of how many.
+    count = max(float(weight.sum()), float(weight.sum() ** 2 / weight.square().sum()))
+    unsure = 1 / (count + 2)
     targets = (1 - unsure) * targets + unsure * (1 / targets.size(1) if kind == "softmax" else 0.5)
     losses = [log_loss(scores / T, targets, weight, kind) for T in _GRID]
     return float(_GRID[torch.stack(losses).argmin()])
