@@ -66,7 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     warnings.filterwarnings("ignore", module="sklearn")  # that its iterations did not converge
     data = load(chosen.graph)
     y = data.y.numpy()
-    features = PathFeatures(data, L=chosen.L).fit_transform(np.arange(len(y)))
+    features = PathFeatures(data, L=chosen.L, scale=False).fit_transform(np.arange(len(y)))
     blocks = np.split(features, chosen.L + 1, axis=1)
     print(f"{chosen.graph}, {features.shape[1]} columns, {torch.get_num_threads()} threads")
     for share in chosen.shares:

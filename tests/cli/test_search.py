@@ -76,8 +76,6 @@ def test_a_search_of_a_baseline(tiny, tmp_path):
 
 
 def test_a_time(tiny, tmp_path):
-    _seconds = import_module("panconv.cli.search")._seconds
-    assert [_seconds(text) for text in ("90s", "10m", "1.5h")] == [90, 600, 5400]
     done = call("search", "cora", "--space=tiny", "--budget=1s", *SHORT[1:], f"--out={tmp_path}", cwd=tmp_path)
     assert done.code == 0, done.stderr
     assert "Test accuracy" in done.stdout

@@ -2,6 +2,7 @@ import pickle
 from types import SimpleNamespace
 
 import numpy as np
+import planted_classes
 import pytest
 import scipy.sparse as sp
 import torch
@@ -12,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from panconv import MET, METHODS, Adjacency, Walks, load
-from panconv.estimator import PathFeatures, terms
+from panconv.estimator import PANClassifier, PathFeatures, terms
 
 
 def random_graph(N=60, F=4, seed=0, directed=False):
@@ -27,7 +28,7 @@ def random_graph(N=60, F=4, seed=0, directed=False):
 @pytest.mark.parametrize("directed", [False, True])
 def test_the_blocks_are_the_terms_of_the_operator(method, directed):
     A, X, _ = random_graph(20, 3, directed=directed)
-    made = PathFeatures(A, X, L=3, method=method).fit(range(20)).transform(range(20))
+    made = PathFeatures(A, X, L=3, method=method, scale=False).fit(range(20)).transform(range(20))
     one_length = [MET(Walks(Adjacency.of(A), 3), [1.0] * 4, method)]
     total = made.reshape(20, 4, 3).sum(1)
     assert np.allclose(total, (one_length[0] @ torch.from_numpy(X)).numpy())
@@ -42,7 +43,7 @@ def test_method_5_against_dense_powers():
     loops = A.toarray() + np.eye(60)
     root = loops.sum(1) ** -0.5
     Â = root[:, None] * loops * root
-    made = PathFeatures(A, X, L=2).fit_transform([3, 59, 3])
+    made = PathFeatures(A, X, L=2, scale=False).fit_transform([3, 59, 3])
     assert np.allclose(made, np.hstack([X, Â @ X, Â @ Â @ X])[[3, 59, 3]])
 
 
@@ -61,7 +62,8 @@ def test_sparse_features_stay_sparse_where_their_terms_are():
 
 def by_hand(A, X, y, folds, L):
     """The transductive loop: all nodes are propagated, and the labels of a fold are hidden."""
-    Z = PathFeatures(A, X, L=L).fit_transform(range(len(y)))
+    terms = np.split(PathFeatures(A, X, L=L, scale=False).fit_transform(range(len(y))), L + 1, axis=1)
+    Z = np.hstack([each / np.sqrt(((each - each.mean(0)) ** 2).sum(1).mean()) for each in terms])
     return [LogisticRegression().fit(Z[train], y[train]).score(Z[test], y[test]) for train, test in folds]
 
 
@@ -109,7 +111,7 @@ def test_clone_shares_graph_and_features():
 
 def test_another_graph_or_other_features_are_not_those_of_before():
     A, X, _ = random_graph()
-    one = PathFeatures(A, X, L=1).fit([0])
+    one = PathFeatures(A, X, L=1, scale=False).fit([0])
     other = clone(one).set_params(X=X + 1).fit([0])
     assert np.allclose(other.transform([0])[0, :4], X[0] + 1)
     assert np.allclose(one.transform([0])[0, :4], X[0])
@@ -128,10 +130,41 @@ def test_nodes_are_named_by_the_ids_of_a_graph(ids):
     X = np.eye(3)
     graph = SimpleNamespace(ids=ids, adjacency=Adjacency.of(torch.tensor([[0, 1], [1, 0]]), num_nodes=3))
     graph.features = lambda: X
-    made = PathFeatures(graph, L=1).fit(ids)
+    made = PathFeatures(graph, L=1, scale=False).fit(ids)
     assert np.array_equal(made.transform(ids[[2, 0]])[:, :3], X[[2, 0]])
     with pytest.raises(ValueError, match=r"nodes names '11', but there is no such id: they are as"):
         made.transform([11])
+
+
+def test_lengths_are_of_one_size_and_a_pipeline_is_as_good_as_the_estimator():
+    A, X, y, truth = planted_classes.planted()
+    made = PathFeatures(A, X, L=3).fit([0])
+    whole = made.transform(range(240)).reshape(240, 4, 8)
+    assert np.allclose(((whole - whole.mean(0)) ** 2).sum(2).mean(0), 1)
+    sparse = PathFeatures(A, sp.csr_matrix(X), L=0).fit([0])
+    assert sparse.scales_ == pytest.approx(made.scales_[:1])
+    assert PathFeatures(A, np.ones((240, 1)), L=0).fit([0]).scales_.tolist() == [1]
+    known = np.flatnonzero(y >= 0)
+    right = {}
+    for scale in (True, False):
+        pipe = make_pipeline(PathFeatures(A, X / 100, L=6, scale=scale), PANClassifier()).fit(known, y[known])
+        right[scale] = (pipe.predict(np.flatnonzero(y < 0)) == truth[y < 0]).mean()
+    alone = (PANClassifier("linear", L=6).fit(X, y, graph=A).predict() == truth)[y < 0].mean()
+    assert right[True] > alone - 0.02
+    assert right[False] < right[True]
+
+
+def test_frames_hold_sparse_terms_too_and_clones_keep_what_was_set():
+    pandas = pytest.importorskip("pandas")
+    A, X, y = random_graph()
+    made = PathFeatures(A, sp.csr_matrix(np.where(X > 2.3, X, 0)), L=1)
+    plain = made.fit_transform([5, 6])
+    assert sp.issparse(plain)
+    for one in (made, clone(made.set_output(transform="pandas"))):
+        found = one.fit_transform([5, 6])
+        assert isinstance(found, pandas.DataFrame)
+        assert np.array_equal(found, plain.toarray())
+    assert cross_val_score(make_pipeline(made, LogisticRegression()), range(60), y, cv=2).min() > 0
 
 
 def test_names_of_features_and_set_output():

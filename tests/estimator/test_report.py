@@ -4,7 +4,7 @@ import torch
 from planted_classes import planted
 from sklearn.metrics import accuracy_score
 
-from panconv import Adjacency, PANClassifier
+from panconv import Adjacency, PANClassifier, read
 from panconv.estimator.folds import folds_of
 from panconv.estimator.penalties import Task
 from panconv.estimator.report import Gain, majority, propagated, wilson
@@ -69,6 +69,18 @@ def test_it_says_whether_the_graph_helps():
     noise = planted(p_in=0.02, p_out=0.02, signal=2.0)
     unclear = PANClassifier("linear").fit(noise[1], noise[2], graph=noise[0])
     assert "The graph helps" not in unclear.summary()
+
+
+def test_what_is_made_of_edges_is_not_called_features():
+    A, _, y, _ = planted(N=120)
+    graph = read(A)
+    one = PANClassifier("linear", L=1).fit(graph, y)
+    assert list(one.feature_names_in_) == list(graph.learned_features().names)
+    text = one.summary()
+    assert "node structure alone" in text
+    assert "over node structure alone" in text
+    assert "features" not in text
+    assert "features alone" in one.report_.accuracy  # whose names are the same for all graphs
 
 
 def test_where_nothing_can_be_said():

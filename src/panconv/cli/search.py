@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from panconv.training.space import Space
 
 _ON_A_CPU = "10m"  # where nothing is said: some settings are made for a GPU, and would take hours
-_UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 
 
 def search(
@@ -79,6 +77,7 @@ def search(
     _known(model)
     given.check(graph)
 
+    from panconv.base.times import checked_seconds
     from panconv.training.search import search as searched
 
     device = checks.work(trials, device, None, json_file)
@@ -91,7 +90,7 @@ def search(
         raise ValueError(f"--near goes with --settings, not with --budget, got --near {near}")
     if budget is None and tried is None and not near and device == "cpu":
         budget = _ON_A_CPU
-    seconds = None if budget is None else _seconds(budget)
+    seconds = None if budget is None else checked_seconds(budget, "--budget")
     if epochs is not None:
         checks.count(epochs, "--epochs")
     benchmark = _benchmark(graph)
@@ -109,14 +108,6 @@ def search(
     _say_time(found, seconds)
     screen.say("records", store.folder)
     screen.write_json(json_file, _plain(found, space=_space(space, benchmark) if known == PAN else None), "search")
-
-
-def _seconds(text: str) -> float:
-    """A time such as 90s, 10m or 1h."""
-    read = re.fullmatch(r"(\d{1,7}(?:\.\d{1,3})?)([smh])", text.strip())
-    if read is None or not float(read[1]):
-        raise ValueError(f"--budget must be a time above 0, such as 90s, 10m or 1h, got {text!r:.60}")
-    return float(read[1]) * _UNITS[read[2]]
 
 
 def _benchmark(graph: str) -> str:

@@ -41,8 +41,19 @@ def edges_from(
         totals = np.ones(len(pairs))  # an edge that is repeated is one edge
     if not directed and len(pairs):
         pairs, totals = _both_ways(pairs, totals, remarks)
-    edge_weight = None if weights is None else torch.from_numpy(totals).float()
-    return torch.from_numpy(np.ascontiguousarray(pairs.T)), edge_weight
+    return torch.from_numpy(np.ascontiguousarray(pairs.T)), None if weights is None else _stored(totals)
+
+
+def _stored(totals: np.ndarray) -> Tensor:
+    """Weights as float32, if that can hold them."""
+    found = torch.from_numpy(totals).float()
+    lost = ~found.isfinite() | ((found == 0) & torch.from_numpy(totals != 0))
+    if bool(lost.any()):
+        wrong = totals[int(lost.int().argmax())]
+        raise ValueError(
+            f"the weights of an edge add up to {wrong:g}, which float32 cannot hold: divide all weights by one number"
+        )
+    return found
 
 
 def _merged(

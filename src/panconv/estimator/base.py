@@ -60,9 +60,11 @@ class LinearModel(NamedTuple):
         return scores
 
 
-def terms_of(nodes: Nodes | Matrix, paths: Paths | None) -> Iterator[Matrix]:
-    """A block per length; without a graph the features alone, as paths of length 0."""
-    return iter([nodes]) if paths is None else blocks(nodes, paths)
+def terms_of(nodes: Nodes | Matrix, paths: Paths | None, rows: np.ndarray | None = None) -> Iterator[Matrix]:
+    """A block per length, of all rows or of some; without a graph the features alone, as paths of length 0."""
+    if paths is not None:
+        return blocks(nodes, paths, rows)
+    return iter([nodes if rows is None else nodes[rows]])
 
 
 class GraphEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -96,6 +98,8 @@ class GraphEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         nodes = Nodes.of(given.graph, given.X)
         self._origin = Origin.of(given.graph, nodes)
         validate_data(self, nodes.x if given.X is None else _shaped(given.X), skip_check_array=True)
+        if given.X is None and nodes.learned is not None:
+            self.feature_names_in_ = np.array(nodes.names, dtype=object)
         return nodes
 
     def _weights(self, sample_weight: Any, x: Matrix) -> np.ndarray:

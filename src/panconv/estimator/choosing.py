@@ -7,35 +7,39 @@ import time
 from typing import Any, NamedTuple
 
 import numpy as np
-import torch
 from torch import Tensor
 
-from panconv.base.checks import as_integer, checked_positive, shown
+from panconv.base.checks import as_integer, shown
 from panconv.base.near import meant
-from panconv.estimator.base import LinearModel, terms_of
-from panconv.estimator.calibration import log_loss, temperature
+from panconv.base.times import checked_seconds
+from panconv.estimator.base import LinearModel
 from panconv.estimator.deep import SEEDS, DeepHead, DeepTraining
 from panconv.estimator.labels import Labels
-from panconv.estimator.linear import fit_linear
+from panconv.estimator.lost import Lost, least
 from panconv.estimator.nodes import Matrix, Nodes
 from panconv.estimator.penalties import Task
+from panconv.estimator.recipes import held_recipes
 from panconv.estimator.terms import Paths
-from panconv.training.models import PAN
+from panconv.estimator.weighed import Weighed, best_linear, linear_head
 
 HEADS = ("linear", "pan", "auto")
 _log = logging.getLogger(__name__)
+PRESETS = ("general", "heterophilous")  # of the deep head; the second within a budget alone, since it takes minutes
+_SPENT = 0.95  # of a budget; the rest is for what comes after the trainings
+_LEAST = 0.1  # of a budget: with less left after the linear heads there is no deep one
 
 
 class Choice(NamedTuple):
     """A head, and how it was come by."""
 
-    name: str  # "linear" or "pan"
+    head: str  # "linear" or "pan"
+    name: str  # which candidate it was, of `losses`
     model: LinearModel | DeepHead
     scores: Tensor  # (n, C) of the labelled rows, out of fold; NaN for a row that was never held out
     losses: dict[str, float]  # of what was tried, out of fold
 
 
-def chosen_head(asked: Any, nodes: Nodes | Matrix, labels: Labels, task: Task, seed: int) -> Choice:
+def chosen_head(asked: Any, nodes: Nodes | Matrix, labels: Labels, task: Task, seed: int, began: float) -> Choice:
     """The head that an estimator asks for by its `head`, `L`, `method`, `paths`, `cv`, `seeds`, `epochs` and `budget`.
 
     Args:
@@ -44,35 +48,45 @@ def chosen_head(asked: Any, nodes: Nodes | Matrix, labels: Labels, task: Task, s
         labels: what is known.
         task: the same for the linear head, with weights and folds.
         seed: of all that is drawn.
+        began: when the budget began, by `time.perf_counter`.
     """
     if asked.head not in HEADS:
         raise ValueError(f"head must be one of {', '.join(HEADS)}, got {shown(asked.head)}{meant(asked.head, HEADS)}")
-    began = time.perf_counter()
-    end = None if asked.budget is None else began + checked_positive(asked.budget, "budget")
-    # The deep head deals parts of its own, which keep to no splitter.
+    end = None if asked.budget is None else began + _SPENT * checked_seconds(asked.budget, "budget")
+    linear = None if asked.head == "pan" else _linear(asked, nodes, labels, task)
+    left = end is None or linear is None or time.perf_counter() + _LEAST * (end - began) < end
+    training = _deep(asked, nodes, labels, task, seed) if left else None
+    presets = PRESETS[:1] if end is None else PRESETS
+    deep = {} if training is None else held_recipes(training, task, asked.epochs, presets, end)
+    scores = {} if linear is None else {linear.name: linear.scores}
+    scores |= {name: held.scores for name, held in deep.items()}
+    lost = {name: Lost.of(each, task) for name, each in scores.items()}
+    losses = ({} if linear is None else linear.losses) | {name: each.mean for name, each in lost.items()}
+    name = least(lost)
+    told = ", ".join(f"{each} {loss:.3f}" for each, loss in losses.items())
+    _log.info("head: chose %s (lost out of fold: %s), in %.2f s", name, told, time.perf_counter() - began)
+    if training is not None and name in deep:
+        return Choice("pan", name, training.finished(deep[name], end), scores[name], losses)
+    assert linear is not None
+    return Choice("linear", name, linear.model, linear.scores, losses)
+
+
+def _linear(asked: Any, nodes: Nodes | Matrix, labels: Labels, task: Task) -> Weighed:
+    if not isinstance(nodes, Nodes):
+        return linear_head(None, nodes, labels.rows, task)
+    head = best_linear if asked.head == "auto" else linear_head
+    return head(Paths(asked.L, asked.method, asked.paths), nodes, labels.rows, task)
+
+
+def _deep(asked: Any, nodes: Nodes | Matrix, labels: Labels, task: Task, seed: int) -> DeepTraining | None:
+    """Where the deep head is asked for, or may be tried."""
+    # It deals parts of its own, which keep to no splitter.
     able = isinstance(nodes, Nodes) and as_integer(asked.cv) is not None
     if asked.head == "pan" and not able:
         raise ValueError("head='pan' needs a graph, and a number for cv: set head='linear'")
-    found: dict[str, tuple[LinearModel | DeepHead, Tensor]] = {}
-    if asked.head != "pan":
-        found["linear"] = _linear(asked, nodes, labels, task)
-    if asked.head == "pan" or (asked.head == "auto" and able and _enough(labels, asked.seeds)):
-        assert isinstance(nodes, Nodes)
-        training = DeepTraining(nodes, labels, task.weight, [seed % 2**31 + s for s in range(asked.seeds)])
-        recipe = PAN.preset("general")
-        held = training.held(recipe if asked.epochs is None else recipe.but(epochs=asked.epochs), end)
-        found["pan"] = training.finished(held, end), held.scores
-    losses = {name: told(scores, task) for name, (_, scores) in found.items()}
-    name = min(found, key=losses.__getitem__)
-    lost = ", ".join(f"{each} {loss:.3f}" for each, loss in losses.items())
-    _log.info("head: chose %s (lost out of fold: %s), in %.2f s", name, lost, time.perf_counter() - began)
-    return Choice(name, *found[name], losses)
-
-
-def _linear(asked: Any, nodes: Nodes | Matrix, labels: Labels, task: Task) -> tuple[LinearModel, Tensor]:
-    paths = Paths(asked.L, asked.method, asked.paths) if isinstance(nodes, Nodes) else None
-    head = fit_linear((block[labels.rows] for block in terms_of(nodes, paths)), task)
-    return LinearModel(head, paths), head.chosen.scores
+    if asked.head == "linear" or not able or (asked.head == "auto" and not _enough(labels, asked.seeds)):
+        return None
+    return DeepTraining(nodes, labels, task.weight, [seed % 2**31 + s for s in range(asked.seeds)])
 
 
 def _enough(labels: Labels, seeds: int) -> bool:
@@ -81,22 +95,3 @@ def _enough(labels: Labels, seeds: int) -> bool:
         return len(labels.rows) >= 2 * max(seeds, SEEDS)
     counts = np.bincount(labels.y[labels.known])
     return int(counts[counts > 1].sum()) >= max(seeds, SEEDS)
-
-
-def told(scores: Tensor, task: Task) -> float:
-    """What is lost out of fold: the log loss, each head at its own best temperature; of numbers the square, where each
-    column's variance is 1. NaN where nothing was held out."""
-    known = scores.isfinite().all(1)
-    if not bool(known.any()):
-        return float("nan")
-    scores, targets, weight = scores[known], task.targets[known], task.weight[known]
-    if task.loss == "squared":
-        return float(_squared(scores, targets, weight))
-    return float(log_loss(scores / temperature(scores, targets, weight, task.loss), targets, weight, task.loss))
-
-
-def _squared(scores: Tensor, targets: Tensor, weight: Tensor) -> Tensor:
-    share = (weight / weight.sum()).unsqueeze(1)
-    spread = (share * (targets - (share * targets).sum(0)).square()).sum(0)
-    lost = (share * (scores - targets).square()).sum(0)
-    return (lost / torch.where(spread > 0, spread, 1.0)).mean()

@@ -20,7 +20,7 @@ from panconv.estimator.held_out import HeldOut
 from panconv.estimator.labels import checked_classes, class_labels
 from panconv.estimator.nodes import Nodes
 from panconv.estimator.penalties import Task
-from panconv.estimator.report import report
+from panconv.estimator.report import beside, report
 
 
 class PANClassifier(ClassifierMixin, Answers, GraphEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -36,18 +36,24 @@ class PANClassifier(ClassifierMixin, Answers, GraphEstimator):  # type: ignore[m
 
     Args:
         head: "linear", a convex model of path features; "pan", an ensemble of the deep model; "auto", whichever loses
-            less out of fold, which is the linear one where there is no graph, or a splitter for cv.
+            less out of fold, which is a linear one where there is no graph, or a splitter for cv. It also weighs linear
+            heads without edges, with long paths and without self-loops, and in a budget more of the deep model.
         L, method, paths: of the path features, as in `PathFeatures`.
         class_weight: "balanced", weights by class, or None.
         cv: the number of folds, a splitter, or pairs of row numbers among the labelled rows.
         seeds: how many of the deep model are trained side by side.
         epochs: of the deep model at most; None for the preset's.
-        budget: seconds for the deep model, or a little more; None for as many as it takes.
+        budget: the time for all of `fit`, in seconds or as "90s", "5m", "1h"; None for as much as it takes. What the
+            heads leave of it goes into a search of the deep model's settings. The least is what the linear heads take,
+            or with "pan" an epoch of each training.
         random_state: of the folds and seeds, an integer or None.
 
     Attributes:
-        classes_: (C,). ids_: the names of the nodes, where the graph has such. head_: which head was chosen.
-        scores_: the log loss of each head out of fold, where it was trained, lower is better.
+        classes_: (C,). ids_: the names of the nodes, where the graph has such. head_: which head was chosen,
+            "linear" or "pan". choice_: which of `scores_` that is.
+        scores_: the log loss of each candidate out of fold, lower is better; where there are many labels, linear ones
+            are compared on some of them.
+        seconds_: what `fit` took.
         report_: what it is worth beside the majority class, the features alone and the graph alone; see `summary`.
         held_out_: the scores of labelled nodes out of fold, with their rows and classes, as `HeldOut`.
         temperature_: what scores are divided by in `predict_proba`, so that they say how sure it is.
@@ -64,7 +70,7 @@ class PANClassifier(ClassifierMixin, Answers, GraphEstimator):  # type: ignore[m
         cv: Any = 5,
         seeds: int = 5,
         epochs: int | None = None,
-        budget: float | None = None,
+        budget: float | str | None = None,
         random_state: int | None = 0,
     ) -> None:
         self.head = head
@@ -108,15 +114,19 @@ class PANClassifier(ClassifierMixin, Answers, GraphEstimator):  # type: ignore[m
         self.classes_, own = labels.classes, as_tensor(per_class(weight, labels, self.class_weight))
         seed = seed_of(self.random_state)
         task = Task(labels.targets, own, folds_for(self.cv, known, labels, seed), labels.kind)
-        self.head_, self._model, scores, self.scores_ = chosen_head(self, nodes, labels, task, seed)
+        single = labels.kind == "softmax"
+        # Before the head, which then knows how much of the budget is left.
+        less = beside(nodes, torch.from_numpy(labels.rows), task) if isinstance(nodes, Nodes) and single else None
+        self.head_, self.choice_, self._model, scores, self.scores_ = chosen_head(
+            self, nodes, labels, task, seed, began
+        )
         self._kind = labels.kind
         self.temperature_ = temperature(scores, task.targets, task.weight, labels.kind)
         self.held_out_ = HeldOut.of(labels.rows, scores, task.targets)
         self._settle(nodes, labels, self._model.decision(nodes))
-        single = labels.kind == "softmax"
         self._doubts = sure.doubts((scores / self.temperature_).softmax(1), task.targets) if single else None
-        told = isinstance(nodes, Nodes) and single
-        self.report_ = report(self.head_, nodes, torch.from_numpy(labels.rows), task, scores) if told else None
+        made = isinstance(nodes, Nodes) and nodes.made_of_edges
+        self.report_ = None if less is None else report(self.head_, scores, less, task, made)
         self.seconds_ = time.perf_counter() - began
         return self
 
@@ -145,7 +155,18 @@ class PANClassifier(ClassifierMixin, Answers, GraphEstimator):  # type: ignore[m
     def score(
         self, X: Any = None, y: Any = None, sample_weight: Any = None, *, graph: Any = None, nodes: Any = None
     ) -> float:
-        """Accuracy on what is known of y; without y, of what the graph says. Arguments as in `predict`."""
+        """Accuracy: the share of nodes whose class is predicted rightly, of those whose class is given.
+
+        Labels that it has learned from count like any others where they are given: to be told how it does on new ones,
+        give those alone, or see `report_`.
+
+        Args:
+            X: as in `predict`; or a graph with labels, as in `fit`.
+            y: (n,) or (n, K), the true classes of the nodes that are asked for, −1, NaN or None where they are not
+                known; None for those that the graph has.
+            sample_weight: (n,).
+            graph, nodes: as in `predict`.
+        """
         given = Given.of(X, y, graph)
         if given.y is None:
             raise ValueError("y is missing: give the labels to compare with")

@@ -1,11 +1,13 @@
 """The deep head: a PAN by its recipe, an ensemble of seeds side by side, by their mean scores.
 
-Each seed first learns without two parts of the labels: one to stop by, and one that it is judged by. Then each learns
-from all labels but one, another for each seed, for as many epochs as the first round asked for.
+Each seed first learns without two parts of the labels: one to stop by, and one that it is to be judged by. For as many
+epochs as that asked for, it then learns without the second part alone, which judges it. At last each learns from all
+labels but one, another for each seed.
 """
 
 from __future__ import annotations
 
+import copy
 import statistics
 import time
 from collections.abc import Sequence
@@ -24,6 +26,7 @@ from panconv.estimator.asked import Around, Asked, around_few, at_once
 from panconv.estimator.folds import dealt
 from panconv.estimator.labels import Labels
 from panconv.estimator.nodes import Matrix, Nodes
+from panconv.training.deadline import Deadline
 from panconv.training.fit import FitResult
 from panconv.training.models import PAN
 from panconv.training.recipe import Recipe
@@ -148,10 +151,10 @@ class DeepHead(NamedTuple):
 class Held(NamedTuple):
     """What a recipe came to on labels that its seeds neither learned from nor stopped by."""
 
-    recipe: Recipe
+    recipe: Recipe  # with as many epochs as suit it
     scores: Tensor  # (n, C) of the labelled rows, out of fold; NaN for a row that no part holds
     epochs: int  # that suit it
-    seconds: float  # that so many epochs took
+    seconds: float  # that it took
 
 
 class DeepTraining:
@@ -197,36 +200,54 @@ class DeepTraining:
 
     def held(self, recipe: Recipe, end: float | None = None) -> Held:
         """What a recipe says of each part without having seen it; by a time, if there is one, with as much left for
-        `finished`."""
+        `finished`.
+
+        The parts to stop by are learned from as well, once they have told how long to train: a head is judged by what
+        as many labels are worth as the folds of other heads learn from.
+        """
         began = time.perf_counter()
-        stop = self.part.roll(1, 1)
-        train = ~(self.part | stop)
-        first = self._fit(recipe, _level(train), stop, end, kept=True)
+        stop, others = self.part.roll(1, 1), ~self.part
+        first = self._fit(recipe, others & ~stop, stop, end, to_come=2)
+        best = max(1, round(statistics.median(first.best_epoch)))
+        recipe = self._for_so_long(recipe, best)
+        last = self._fit(recipe, others, self.part, end, to_come=1)
         with torch.no_grad():
-            found = first.model(_sparse(self.data.x), self.nodes.adj)[self.labels.rows].double()  # (n, S, C)
+            found = last.model(_sparse(self.data.x), self.nodes.adj)[self.labels.rows].double()  # (n, S, C)
         scores = self.units((found * self.part.unsqueeze(-1)).sum(1))
         scores[~self.part.any(1)] = torch.nan
-        best = max(1, round(statistics.median(first.best_epoch)))
-        share = best / max(first.stopped_epoch)
-        return Held(recipe, scores, best, share * (time.perf_counter() - began))
+        return Held(recipe, scores, best, time.perf_counter() - began)
 
     def finished(self, held: Held, end: float | None = None) -> DeepHead:
         """The ensemble that learns from all labels but one, for as many epochs as suit it, or until a time."""
         S, one = len(self.seeds), torch.zeros_like(self.part)
         one[self._apart(S), torch.arange(S)] = True
-        recipe = held.recipe.but(epochs=held.epochs, patience=held.epochs + 1, keep="last")
-        last = self._fit(recipe, ~one, one, end)
-        return DeepHead(last.model, self.scaling, self.units, max(last.stopped_epoch), recipe)
+        last = self._fit(held.recipe, ~one, one, end)
+        return DeepHead(last.model, self.scaling, self.units, max(last.stopped_epoch), held.recipe)
 
-    def _fit(self, recipe: Recipe, train: Tensor, val: Tensor, end: float | None, kept: bool = False) -> FitResult[PAN]:
+    @staticmethod
+    def _for_so_long(recipe: Recipe, epochs: int) -> Recipe:
+        """The recipe trained for so many epochs, whatever the validation says."""
+        return recipe.but(epochs=epochs, patience=epochs + 1, keep="last")
+
+    def split(self) -> Data:
+        """The graph with a split per seed, whose labels to be judged by are in neither part."""
+        stop = self.part.roll(1, 1)
+        return self._with_parts(~(self.part | stop), stop)
+
+    def _fit(self, recipe: Recipe, train: Tensor, val: Tensor, end: float | None, to_come: int = 0) -> FitResult[PAN]:
         if self.labels.kind != "softmax":
             recipe = recipe.but(**_FOR_CLASSES)
-        for name, part in (("train_mask", train), ("val_mask", val)):
-            mask = torch.zeros(len(self.data.y), part.size(1), dtype=torch.bool)
+        cut = None if end is None else Deadline(end, to_come)
+        return recipe.fit(self._with_parts(train, val), self.seeds, classes=len(self.units.mean), cut=cut)
+
+    def _with_parts(self, train: Tensor, val: Tensor) -> Data:
+        """The graph with labelled rows (n, S) to learn from and to look at, by seed."""
+        data = copy.copy(self.data)
+        for name, part in (("train_mask", _level(train)), ("val_mask", val)):
+            mask = torch.zeros(len(data.y), part.size(1), dtype=torch.bool)
             mask[self.labels.rows] = part
-            self.data[name] = mask
-        cut = None if end is None else _until(end, kept)
-        return recipe.fit(self.data, self.seeds, classes=len(self.units.mean), cut=cut)
+            data[name] = mask
+        return data
 
     def _apart(self, S: int) -> np.ndarray:
         """A labelled row for each seed; of classes all of the largest, which can spare it."""
@@ -242,16 +263,3 @@ def _level(train: Tensor) -> Tensor:
     """Training parts (n, S) of one size, as the presets' training asks: the larger ones go without a label or two."""
     place = train.cumsum(0)
     return train & (place <= train.sum(0).min())
-
-
-def _until(end: float, kept: bool) -> Any:
-    """Ends all trials when the time is over, once each has an epoch to go back to; with `kept` so that as much time as
-    was spent is left."""
-    began = time.perf_counter()
-
-    def cut(done: int, history: Any, best: Tensor) -> Tensor | None:
-        now = time.perf_counter()
-        over = now + kept * (now - began) > end and bool((best > 0).all())
-        return torch.zeros_like(best, dtype=torch.bool) if over else None
-
-    return cut

@@ -23,7 +23,7 @@ from panconv.estimator.penalties import PENALTIES, SMALL, Chosen, Task, chosen, 
 from panconv.estimator.scaled import Scaled
 
 _log = logging.getLogger(__name__)
-_ROWS = 600  # that profiles are compared on, where there are more
+_ROWS, _VALUES = 600, 2**21  # things are compared on so many rows at least, and on about so many values of terms
 
 
 class LinearHead(NamedTuple):
@@ -65,15 +65,16 @@ def fit_linear(blocks: Iterable[Matrix], task: Task, profiles: list[str] | None 
     rows = Scaled.of(blocks, task.weight)
     names = [name for name in rows.profiles() if profiles is None or name in profiles]
     found: dict[str, tuple[Axes, Chosen]] = {}
-    best, compared = names[0], {}
+    best, compared, fewer = names[0], {}, task
     if len(names) > 1:
-        some, fewer = (rows, task) if len(task.weight) <= _ROWS else _fewer(rows, task)
+        drawn = some_rows(len(task.weight), rows.width)
+        some, fewer = (rows, task) if drawn is None else (rows.of_rows(drawn), task.of(drawn))
         found = {best: _tried(some, fewer, best)}
         near = _around(found[best][1].penalty)
         found |= {name: _tried(some, fewer, name, near) for name in names[1:]}
         compared = {name: each.loss for name, (_, each) in found.items()}
         best = _clearly_best({name: each for name, (_, each) in found.items()}, fewer.weight)
-    if best != names[0] or best not in found or len(task.weight) > _ROWS:
+    if best != names[0] or best not in found or fewer is not task:
         found[best] = _tried(rows, task, best)
     axes, choice = found[best]
     Z = rows.beside(best)
@@ -116,7 +117,7 @@ def _tried(rows: Scaled, task: Task, profile: str, penalties: tuple[float, ...] 
     return axes, chosen(Q.double() if Q.numel() <= SMALL else Q.float(), task, penalties)
 
 
-def _fewer(rows: Scaled, task: Task) -> tuple[Scaled, Task]:
-    """As many rows as profiles are compared on, drawn at random; each stays in its fold."""
-    some = torch.randperm(len(task.weight), generator=torch.Generator().manual_seed(0))[:_ROWS]
-    return rows.of_rows(some), task.of(some)
+def some_rows(n: int, width: int) -> Tensor | None:
+    """As many of n rows as things are compared on, drawn at random; None for all. Each stays in its fold."""
+    most = max(_ROWS, _VALUES // max(1, width))
+    return None if n <= most else torch.randperm(n, generator=torch.Generator().manual_seed(0))[:most]

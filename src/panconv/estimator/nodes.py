@@ -42,6 +42,11 @@ class Nodes(NamedTuple):
         names = names or [f"x{j}" for j in range(x.shape[1])]
         return Nodes(adj, x, None if ids is None else np.asarray(ids), names, learned)
 
+    @property
+    def made_of_edges(self) -> bool:
+        """Whether the features are those that the edges tell, since the nodes have none of their own."""
+        return getattr(self.learned, "of_edges", False)
+
     def rows(self, nodes: Any) -> np.ndarray:
         """The row numbers (n,) of some nodes, which are named by their ids where the graph has such."""
         given = np.asarray(nodes)

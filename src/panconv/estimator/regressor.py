@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,8 @@ class PANRegressor(RegressorMixin, GraphEstimator):  # type: ignore[misc]  # sci
         L, method, paths, cv, seeds, epochs, budget, random_state: as in `PANClassifier`.
 
     Attributes:
-        head_, scores_: as in `PANClassifier`; the loss is the mean square, where the variance of a column is 1.
+        head_, choice_, scores_, seconds_: as in `PANClassifier`; the loss is the mean square, where the variance of a
+            column is 1.
         held_out_: the numbers that were predicted out of fold, beside the true ones, as `HeldOut`.
     """
 
@@ -48,7 +50,7 @@ class PANRegressor(RegressorMixin, GraphEstimator):  # type: ignore[misc]  # sci
         cv: Any = 5,
         seeds: int = 5,
         epochs: int | None = None,
-        budget: float | None = None,
+        budget: float | str | None = None,
         random_state: int | None = 0,
     ) -> None:
         self.head = head
@@ -68,7 +70,7 @@ class PANRegressor(RegressorMixin, GraphEstimator):  # type: ignore[misc]  # sci
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, graph: Any = None) -> PANRegressor:
         """Learns from the nodes whose numbers are known. Arguments as in `PANClassifier`; y is (N,) or (N, K)."""
-        given = Given.of(X, y, graph, numbers=True)
+        began, given = time.perf_counter(), Given.of(X, y, graph, numbers=True)
         if given.y is None:
             raise ValueError("requires y to be passed, but the target y is None: give y, or a graph with numbers")
         if given.graph is None:
@@ -85,9 +87,12 @@ class PANRegressor(RegressorMixin, GraphEstimator):  # type: ignore[misc]  # sci
         folds = folds_for(self.cv, known, labels, seed)
         task = Task(labels.targets, as_tensor(weight[rows]), folds, "squared")
         self._flat = len(np.shape(np.asarray(given.y))) == 1
-        self.head_, self._model, scores, self.scores_ = chosen_head(self, nodes, labels, task, seed)
+        self.head_, self.choice_, self._model, scores, self.scores_ = chosen_head(
+            self, nodes, labels, task, seed, began
+        )
         self.held_out_ = HeldOut.of(rows, scores, task.targets)
         self._settle(nodes, labels, self._model.decision(nodes))
+        self.seconds_ = time.perf_counter() - began
         return self
 
     def predict(self, X: Any = None, *, graph: Any = None, nodes: Any = None) -> np.ndarray:
@@ -107,7 +112,7 @@ class PANRegressor(RegressorMixin, GraphEstimator):  # type: ignore[misc]  # sci
     def score(
         self, X: Any = None, y: Any = None, sample_weight: Any = None, *, graph: Any = None, nodes: Any = None
     ) -> float:
-        """R² on what is known of y."""
+        """R² of the nodes whose numbers are given, NaN or None elsewhere. Arguments as in `PANClassifier.score`."""
         given = Given.of(X, y, graph, numbers=True)
         if given.y is None:
             raise ValueError("y is missing: give the numbers to compare with")

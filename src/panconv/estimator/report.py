@@ -16,6 +16,7 @@ from panconv.met import MET
 from panconv.paths import Walks
 
 _REACH, _KEPT = 20, 0.9  # label propagation: how many steps, and how much of a label goes on at each
+_STRUCTURE = "node structure"  # degrees, positions and the like, which are no features that anybody gave
 _WIDE = 1.96  # standard errors on either side of an interval of 95 %
 
 
@@ -42,6 +43,7 @@ class Report(NamedTuple):
     labels: int  # how many were held out
     accuracy: dict[str, float]
     gain: Gain  # over the features alone
+    of_edges: bool = False  # whether the features are made of the edges, since the nodes have none of their own
 
     def interval(self, name: str) -> tuple[float, float]:
         """Of an accuracy, of 95 %."""
@@ -51,18 +53,20 @@ class Report(NamedTuple):
     def verdict(self) -> str:
         """Whether the graph helps, in a sentence."""
         mean, low, high = (100 * value for value in self.gain)
-        words = "It is not clear whether the graph helps"
+        what, less = ("Looking along paths", _STRUCTURE) if self.of_edges else ("The graph", "the features")
+        words = f"It is not clear whether {what[0].lower()}{what[1:]} helps"
         if low > 0:
-            words = "The graph helps"
+            words = f"{what} helps"
         elif high < 0:
-            words = "The graph does harm"
+            words = f"{what} does harm"
         return (
-            f"{words}: {mean:+.1f} points of accuracy over the features alone (95 % interval {low:+.1f} to "
+            f"{words}: {mean:+.1f} points of accuracy over {less} alone (95 % interval {low:+.1f} to "
             f"{high:+.1f}, {self.labels} labels, each predicted without itself)."
         )
 
     def __str__(self) -> str:
-        rows = [f"{name:<20} {100 * value:5.1f} %" for name, value in self.accuracy.items()]
+        called = {"features alone": f"{_STRUCTURE} alone"} if self.of_edges else {}
+        rows = [f"{called.get(name, name):<20} {100 * value:5.1f} %" for name, value in self.accuracy.items()]
         return "\n".join([*rows, self.verdict])
 
 
@@ -76,23 +80,32 @@ def wilson(share: float, n: int) -> tuple[float, float]:
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
-def report(head: str, nodes: Nodes, rows: Tensor, task: Task, scores: Tensor) -> Report | None:
+def beside(nodes: Nodes, rows: Tensor, task: Task) -> dict[str, Tensor]:
+    """What less than a head says of the labelled nodes, scores (n, C) out of fold.
+
+    Args:
+        nodes: the graph.
+        rows: (n,), the numbers of the labelled nodes.
+        task: their classes and folds.
+    """
+    return {
+        "features alone": fit_linear([nodes.x[rows.numpy()]], task).chosen.scores,
+        "graph alone": propagated(nodes.adj, rows, task),
+        "majority class": majority(task),
+    }
+
+
+def report(head: str, scores: Tensor, others: dict[str, Tensor], task: Task, of_edges: bool = False) -> Report | None:
     """What the head is worth; None where no label was held out.
 
     Args:
         head: its name.
-        nodes: the graph.
-        rows: (n,), the numbers of the labelled nodes.
-        task: their classes and folds.
         scores: (n, C) of the head, out of fold.
+        others: what `beside` found.
+        task: the classes and folds of the labelled nodes.
+        of_edges: whether the features are made of the edges.
     """
-    alone = fit_linear([nodes.x[rows.numpy()]], task).chosen.scores
-    found = {
-        f"head {head!r}": scores,
-        "features alone": alone,
-        "graph alone": propagated(nodes.adj, rows, task),
-        "majority class": majority(task),
-    }
+    found = {f"head {head!r}": scores, **others}
     told = torch.stack([each.isfinite().all(1) for each in found.values()]).all(0)
     if not bool(told.any()):
         return None
@@ -100,7 +113,7 @@ def report(head: str, nodes: Nodes, rows: Tensor, task: Task, scores: Tensor) ->
     right = {name: (each.argmax(1) == y)[told] for name, each in found.items()}
     accuracy = {name: float(each.double().mean()) for name, each in right.items()}
     gain = Gain.of(right[f"head {head!r}"], right["features alone"])
-    return Report(head, int(told.sum()), accuracy, gain)
+    return Report(head, int(told.sum()), accuracy, gain, of_edges)
 
 
 def propagated(adj: Adjacency, rows: Tensor, task: Task) -> Tensor:

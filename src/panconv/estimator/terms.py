@@ -34,23 +34,25 @@ class Paths(NamedTuple):
         return MET(paths_from(self.kind)(adj, checked_length(self.L)), [1.0] * (self.L + 1), self.method)
 
 
-def blocks(nodes: Nodes, paths: Paths) -> Iterator[Matrix]:
-    """wₙ-free terms D_nᵇ G(n) D_nᵇ′ X of n = 0 … L, within Zᵃ … Zᵃ′ where the method divides by Z, (N, F) each."""
+def blocks(nodes: Nodes, paths: Paths, rows: np.ndarray | None = None) -> Iterator[Matrix]:
+    """wₙ-free terms D_nᵇ G(n) D_nᵇ′ X of n = 0 … L, within Zᵃ … Zᵃ′ where the method divides by Z, (N, F) each; or
+    (n, F), of some rows alone."""
     M = paths.operator(nodes.adj)
+    kept = slice(None) if rows is None else rows
     if not sp.issparse(nodes.x):
-        return (term.numpy() for term in M.terms(torch.from_numpy(np.ascontiguousarray(nodes.x))))
-    return iter(_sparse_blocks(M, nodes.x.tocsc()))
+        return (term.numpy()[kept] for term in M.terms(torch.from_numpy(np.ascontiguousarray(nodes.x))))
+    return iter(_sparse_blocks(M, nodes.x.tocsc(), kept))
 
 
-def _sparse_blocks(M: MET, x: Any) -> list[Matrix]:
+def _sparse_blocks(M: MET, x: Any, kept: Any) -> list[Matrix]:
     """The terms of sparse features, a few columns at a time; sparse themselves, where that is less to hold."""
-    N, F = x.shape
+    F = x.shape[1]
     columns: list[list[Any]] = []
     for start in range(0, max(F, 1), _COLUMNS):
         dense = torch.from_numpy(x[:, start : start + _COLUMNS].toarray())
-        columns.append([sp.csc_matrix(term.numpy()) for term in M.terms(dense)])
+        columns.append([sp.csc_matrix(term.numpy()[kept]) for term in M.terms(dense)])
     found = [sp.hstack(each, format="csr") for each in zip(*columns, strict=True)]
-    if sum(block.nnz for block in found) <= _DENSEST * len(found) * N * F:
+    if sum(block.nnz for block in found) <= _DENSEST * len(found) * found[0].shape[0] * F:
         return found
     return [block.toarray() for block in found]
 

@@ -19,6 +19,7 @@ from panconv.data.splits import with_splits, without_test
 from panconv.graph import Adjacency
 from panconv.records.record import Record, Results, Task, check_task
 from panconv.records.schema import number_or_null
+from panconv.training.deadline import Deadline
 from panconv.training.fit import FitResult
 from panconv.training.halving import cutting
 from panconv.training.inputs import checked_parts
@@ -44,6 +45,7 @@ class Pans:
     """How PANs are trained: side by side where they are alike but for the seed, fixed weights and `VECTORS`."""
 
     data: Data | None = None  # the graph, where it is not to be loaded by its name
+    end: float | None = None  # by `time.perf_counter`: when all trainings end that have an epoch to go back to
 
     def check(self, task: Task) -> None:
         check_task(task)
@@ -68,7 +70,7 @@ class Pans:
         return batch_size(data, recipe, device)
 
     def train(self, tasks: list[Task], device: str, command: str, tell: Tell) -> list[Record]:
-        return train_batch(tasks, device=device, command=command, tell=tell, data=self.data)[0]
+        return train_batch(tasks, device=device, command=command, tell=tell, data=self.data, end=self.end)[0]
 
     def vectors(self, model: str) -> frozenset[str]:
         """What a search may draw anew for each setting that trains beside others."""
@@ -144,8 +146,10 @@ def train_batch(
     command: str = "",
     tell: Tell | None = None,
     data: Data | None = None,
+    end: float | None = None,
 ) -> tuple[list[Record], FitResult[PAN]]:
-    """Trains PANs that may train side by side, all at once, on `data` or the graph they name.
+    """Trains PANs that may train side by side, all at once, on `data` or the graph they name, until an end by
+    `time.perf_counter` if there is one.
 
     Where they are not to be tested, the labels of the test nodes are not even there.
     """
@@ -156,7 +160,10 @@ def train_batch(
     classes, data = int(data.y.max()) + 1, with_splits(data, one.split, seeds)
     shown = data if one.tested else without_test(data)
     told = None if tell is None else lambda progress: tell(progress.epoch / progress.epochs, progress)
-    result = recipe.fit(shown, seeds, device, told, classes=classes, **cutting(tasks))
+    rule = cutting(tasks)
+    if end is not None:
+        rule = {"cut": Deadline(end, rule=rule.get("cut"))}
+    result = recipe.fit(shown, seeds, device, told, classes=classes, **rule)
     learned: list[Tensor] = []
     if one.tested and not recipe.alone:  # a law of effective lengths has no k(n)
         adj = Adjacency.of(data.edge_index, num_nodes=data.num_nodes)

@@ -1,0 +1,68 @@
+"""What candidates lose on labels that they did not see, and which of them is taken."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from panconv.estimator.calibration import temperature
+from panconv.estimator.losses import LOSSES
+from panconv.estimator.penalties import Task
+
+_CLEARLY = 0.5  # standard errors by which a later candidate must lose less than the one before
+
+
+class Lost(NamedTuple):
+    """What each labelled row lost."""
+
+    each: Tensor  # (n,), float64; NaN where a row was never held out
+    weight: Tensor  # (n,)
+
+    @staticmethod
+    def of(scores: Tensor, task: Task) -> Lost:
+        """Of scores (n, C) out of fold: the log loss, at the best temperature; of numbers the square, where each
+        column's variance is 1."""
+        if task.loss == "squared":
+            return Lost(_squared(scores, task), task.weight)
+        scores = scores / temperature(scores, task.targets, task.weight, task.loss)
+        each = LOSSES[task.loss].value(scores.unsqueeze(1), task.targets.unsqueeze(1)).squeeze(1)
+        return Lost(each, task.weight)
+
+    @property
+    def mean(self) -> float:
+        """NaN where nothing was held out."""
+        return float(_mean(self.each, self.weight)[0])
+
+    def less(self, other: Lost) -> float:
+        """By how many standard errors the other one loses less than this, row by row."""
+        mean, error = _mean(self.each - other.each, self.weight)
+        return float(mean / error) if float(error) > 0 else 0.0
+
+
+def least(lost: dict[str, Lost]) -> str:
+    """The name of what is taken, of candidates in the order of their simplicity: the first that does not lose clearly
+    more than the best."""
+    told = {name: each.mean for name, each in lost.items()}
+    known = [name for name, mean in told.items() if mean == mean]
+    if not known:
+        return next(iter(lost))
+    best = min(known, key=told.__getitem__)
+    return next(name for name in known if name == best or lost[name].less(lost[best]) < _CLEARLY)
+
+
+def _mean(values: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:
+    """The weighted mean of what is known, and its standard error."""
+    known = values.isfinite()
+    if not bool(known.any()):
+        return values.new_tensor(torch.nan), values.new_tensor(torch.nan)
+    share = weight[known] / weight[known].sum()
+    mean = (share * values[known]).sum()
+    return mean, (share.square() * (values[known] - mean).square()).sum().sqrt()
+
+
+def _squared(scores: Tensor, task: Task) -> Tensor:
+    share = (task.weight / task.weight.sum()).unsqueeze(1)
+    spread = (share * (task.targets - (share * task.targets).sum(0)).square()).sum(0)
+    return ((scores - task.targets).square() / torch.where(spread > 0, spread, 1.0)).mean(1)

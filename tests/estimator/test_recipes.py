@@ -1,0 +1,54 @@
+import time
+
+import numpy as np
+import torch
+from planted_classes import planted
+
+from panconv.estimator import recipes
+from panconv.estimator.deep import DeepTraining
+from panconv.estimator.folds import folds_of
+from panconv.estimator.labels import class_labels
+from panconv.estimator.nodes import Nodes
+from panconv.estimator.penalties import Task
+
+
+def given():
+    A, X, y, _ = planted(signal=1.0)
+    labels = class_labels(y, True)
+    weight = torch.ones(len(labels.rows), dtype=torch.float64)
+    task = Task(labels.targets, weight, folds_of(5, labels.y[labels.known], True), "softmax")
+    return DeepTraining(Nodes.of(A, X), labels, weight, [0, 1, 2]), task
+
+
+def test_without_an_end_all_presets_are_tried():
+    found = recipes.held_recipes(*given(), 3, ("general", "heterophilous"), None)
+    assert list(found) == ["pan", "pan, heterophilous"]
+    assert found["pan"].recipe != found["pan, heterophilous"].recipe
+
+
+def test_what_is_left_of_the_time_goes_into_a_search(monkeypatch):
+    seen = []
+
+    def watched(data, space, **how):
+        seen.append((data, how))
+        return recipes_search(data, space, **how)
+
+    recipes_search = recipes.search
+    monkeypatch.setattr(recipes, "search", watched)
+    training, task = given()
+    end = time.perf_counter() + 8
+    found = recipes.held_recipes(training, task, 4, ("general",), end)
+    assert time.perf_counter() < end + 2
+    assert list(found) == ["pan", "pan, searched"]
+    (data, how), known = seen[0], torch.from_numpy(training.labels.known)
+    judged = known[:, None] & ~data.train_mask & ~data.val_mask
+    assert how["fresh"] == 0
+    assert 0 < how["budget"] < 8
+    assert bool((judged.sum(0) > 0).all())  # of each seed some labels chose nothing
+    assert found["pan, searched"].recipe.settings["epochs"] <= 4
+    assert np.isfinite(found["pan, searched"].scores.numpy()).all()
+
+
+def test_where_time_is_short_there_is_one():
+    found = recipes.held_recipes(*given(), None, ("general", "heterophilous"), time.perf_counter() + 0.1)
+    assert list(found) == ["pan"]
