@@ -68,6 +68,7 @@ COVERED = {
     "data/column_names": "data/test_read",
     "data/export": "data/test_csv_writing",
     "data/encoders": "data/test_features",
+    "data/feature_block": "data/test_features",
     "data/edge_list": "data/test_graph",
     "data/from_tables": "data/test_read",
     "data/learned_blocks": "data/test_features",

@@ -13,73 +13,18 @@ import scipy.sparse as sp
 
 from panconv.base.checks import as_integer, shown
 from panconv.base.files import replacing
-from panconv.data.columns import CATEGORY, DATE, NUMBER, TEXT, UNUSED, Column, as_objects
-from panconv.data.encoders import Categories, Counts, Numbers, Words, date_parts
+from panconv.data.columns import CATEGORY, DATE, NUMBER, TEXT, UNUSED, Column
+from panconv.data.encoders import Categories, Counts, Numbers, Words
+from panconv.data.feature_block import Block, described, stacked
 from panconv.data.graph import Graph
-from panconv.data.learned_blocks import DATE_PARTS, KINDS, checked_learned
+from panconv.data.learned_blocks import KINDS, checked_learned
 from panconv.data.positions import COLUMNS, positions
 from panconv.data.structure import structural
-from panconv.data.tables import number_in
 
 _FORMAT, _VERSION = "panconv features", 1
 _MOSTLY_ZERO = 0.5
 _ROWS = 2**15  # whose features are made at a time
 _FEW = 5  # names in a message
-_DATE = ("", ", sin of the season", ", cos of the season")
-
-
-@dataclass(frozen=True)
-class Block:
-    """Some columns that one transformer takes together.
-
-    Args:
-        source: where their values are: "columns", "dates", "matrix", "structure" or "positions".
-        columns: their names; of a matrix none.
-        learned: what the transformer has learned of them.
-    """
-
-    source: str
-    columns: list[str]
-    learned: Any
-
-    @property
-    def names(self) -> list[str]:
-        """Of the columns that come out."""
-        if isinstance(self.learned, (Categories, Words)):
-            return self.learned.names(self.columns[0])
-        if self.source == "dates":
-            return self.learned.names([f"{name}{part}" for part in _DATE for name in self.columns])
-        plain = self.columns or [f"x{place}" for place in range(len(self.learned.scales))]
-        return self.learned.names(plain)
-
-    @property
-    def of_edges(self) -> bool:
-        """Whether its values are those of the whole graph, whatever nodes are asked for."""
-        return self.source in ("structure", "positions")
-
-    def values(self, graph: Graph, rows: Any = slice(None)) -> Any:
-        """The values of some nodes of a graph, (n, k), or (n,) of texts."""
-        if self.source == "matrix":
-            return graph.matrix[rows]
-        if self.source == "structure":
-            found = structural(graph)
-            if not set(self.columns) <= found.keys():
-                raise ValueError("the graph must be directed, as the one was that features were learned from")
-            return _stacked([found[name] for name in self.columns])[rows]
-        if self.source == "positions":
-            return positions(graph)[rows]
-        if isinstance(self.learned, (Categories, Words)):
-            return _texts(_column(graph, self.columns[0], rows))
-        numbers = [_numbers(_column(graph, name, rows)) for name in self.columns]
-        if self.source == "dates":
-            return np.concatenate([*np.stack([date_parts(each) for each in numbers]).transpose(2, 1, 0)], 1)
-        return _stacked(numbers)
-
-    def check(self, graph: Graph) -> None:
-        """Refuses a graph that has no such columns, or no such matrix."""
-        if self.source == "matrix" and (graph.matrix is None or graph.matrix.shape[1] != len(self.learned.scales)):
-            width = "none" if graph.matrix is None else graph.matrix.shape[1]
-            raise ValueError(f"the graph must have {len(self.learned.scales)} features in a matrix, got {width}")
 
 
 @dataclass(frozen=True)
@@ -159,7 +104,7 @@ class Features:
 
     def rows(self) -> list[tuple[str, str, int]]:
         """What each column became: its name, in words, and how many columns."""
-        found = [row for block in self.blocks for row in _rows(block)]
+        found = [row for block in self.blocks for row in described(block)]
         return [*found, *((name, f"not used: {why}", 0) for name, why in self.unused)]
 
     def __str__(self) -> str:
@@ -214,9 +159,9 @@ def _learned(graph: Graph, rows: np.ndarray) -> Iterator[Block]:
     for each in of[NUMBER]:
         (counts if _is_count(each.values[rows]) else numbers).append(each)
     if numbers:
-        yield _block("columns", numbers, Numbers.fit(_stacked([each.values[rows] for each in numbers])))
+        yield _block("columns", numbers, Numbers.fit(stacked([each.values[rows] for each in numbers])))
     if counts:
-        found = sp.csr_matrix(np.nan_to_num(_stacked([each.values[rows] for each in counts])))
+        found = sp.csr_matrix(np.nan_to_num(stacked([each.values[rows] for each in counts])))
         yield _block("columns", counts, Counts.fit(found))
     if of[DATE]:
         block = _block("dates", of[DATE], None)
@@ -236,7 +181,7 @@ def _learned(graph: Graph, rows: np.ndarray) -> Iterator[Block]:
 def _of_edges(graph: Graph, rows: np.ndarray) -> Iterator[Block]:
     """What the edges tell of the nodes, where nothing else does."""
     values = structural(graph)
-    yield Block("structure", [*values], Numbers.fit(_stacked([*values.values()])[rows]))
+    yield Block("structure", [*values], Numbers.fit(stacked([*values.values()])[rows]))
     yield Block("positions", [f"position {j}" for j in range(COLUMNS)], Numbers.fit(positions(graph)[rows]))
 
 
@@ -249,55 +194,5 @@ def _block(source: str, columns: list[Column], learned: Any) -> Block:
     return Block(source, [each.name for each in columns], learned)
 
 
-def _column(graph: Graph, name: str, rows: Any) -> np.ndarray:
-    """A column's values, also where this graph by itself would have no use for it; of an empty one NaN."""
-    column = graph.columns[name]
-    if column.texts is not None:
-        places = np.arange(graph.num_nodes)[rows]
-        found, there = np.full(len(places), None), places < len(column.texts)  # beyond are nodes without a row
-        found[there] = as_objects(column.texts.take(places[there]))
-        return found
-    return (column.values if len(column.values) else np.broadcast_to(np.nan, graph.num_nodes))[rows]
-
-
 def _stored(chunk: Any) -> int:
     return int(chunk.nnz if sp.issparse(chunk) else np.count_nonzero(chunk))
-
-
-def _texts(values: np.ndarray) -> np.ndarray:
-    """Texts, None where there is none: in another graph the same column may look like one of numbers."""
-    if values.dtype == object:
-        return values
-    return np.array([None if each != each else f"{each:.15g}" for each in values.tolist()], dtype=object)
-
-
-def _numbers(values: np.ndarray) -> np.ndarray:
-    """Numbers, NaN where there is none: in another graph the same column may look like one of texts."""
-    if values.dtype != object:
-        return values
-    return np.array([np.nan if each is None else number_in(each) for each in values.tolist()])
-
-
-def _stacked(columns: list[np.ndarray]) -> np.ndarray:
-    return np.stack(columns, 1).astype(np.float64)
-
-
-def _rows(block: Block) -> Iterator[tuple[str, str, int]]:
-    learned, name = block.learned, block.columns[0] if block.columns else "the matrix of features"
-    if isinstance(learned, Categories):
-        yield name, f"category: {len(learned.categories)} columns of 0 and 1", len(learned.categories)
-    elif isinstance(learned, Words):
-        yield name, f"text: TF-IDF of {len(learned.words):,} words", len(learned.words)
-    elif block.source == "positions":
-        yield "position", "where a node stands among the others, scaled", len(block.columns)
-    elif block.source == "matrix":
-        what = "divided by the largest" if isinstance(learned, Counts) else "gaps by the median, scaled"
-        yield name, f"numbers: {what}", len(block.names)
-    else:
-        kind = {"dates": "date: days, and the season", "structure": "of the edges"}.get(block.source, "number")
-        how = "mostly 0, divided by the largest" if isinstance(learned, Counts) else "scaled"
-        each = DATE_PARTS if block.source == "dates" else 1
-        gaps = getattr(learned, "gaps", [])
-        for place, column in enumerate(block.columns):
-            missing = place in gaps
-            yield column, f"{kind}, {how}{', gaps by the median and told' * missing}", each + each * missing

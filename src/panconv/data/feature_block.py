@@ -1,0 +1,124 @@
+"""`Block`: some columns of a graph that one transformer takes together, and where their values are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from panconv.data.columns import as_objects
+from panconv.data.encoders import Categories, Counts, Words, date_parts
+from panconv.data.graph import Graph
+from panconv.data.learned_blocks import DATE_PARTS
+from panconv.data.positions import positions
+from panconv.data.structure import structural
+from panconv.data.tables import number_in
+
+_DATE = ("", ", sin of the season", ", cos of the season")
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some columns that one transformer takes together.
+
+    Args:
+        source: where their values are: "columns", "dates", "matrix", "structure" or "positions".
+        columns: their names; of a matrix none.
+        learned: what the transformer has learned of them.
+    """
+
+    source: str
+    columns: list[str]
+    learned: Any
+
+    @property
+    def names(self) -> list[str]:
+        """Of the columns that come out."""
+        if isinstance(self.learned, (Categories, Words)):
+            return self.learned.names(self.columns[0])
+        if self.source == "dates":
+            return self.learned.names([f"{name}{part}" for part in _DATE for name in self.columns])
+        plain = self.columns or [f"x{place}" for place in range(len(self.learned.scales))]
+        return self.learned.names(plain)
+
+    @property
+    def of_edges(self) -> bool:
+        """Whether its values are those of the whole graph, whatever nodes are asked for."""
+        return self.source in ("structure", "positions")
+
+    def values(self, graph: Graph, rows: Any = slice(None)) -> Any:
+        """The values of some nodes of a graph, (n, k), or (n,) of texts."""
+        if self.source == "matrix":
+            return graph.matrix[rows]
+        if self.source == "structure":
+            found = structural(graph)
+            if not set(self.columns) <= found.keys():
+                raise ValueError("the graph must be directed, as the one was that features were learned from")
+            return stacked([found[name] for name in self.columns])[rows]
+        if self.source == "positions":
+            return positions(graph)[rows]
+        if isinstance(self.learned, (Categories, Words)):
+            return _texts(_column(graph, self.columns[0], rows))
+        numbers = [_numbers(_column(graph, name, rows)) for name in self.columns]
+        if self.source == "dates":
+            return np.concatenate([*np.stack([date_parts(each) for each in numbers]).transpose(2, 1, 0)], 1)
+        return stacked(numbers)
+
+    def check(self, graph: Graph) -> None:
+        """Refuses a graph that has no such columns, or no such matrix."""
+        if self.source == "matrix" and (graph.matrix is None or graph.matrix.shape[1] != len(self.learned.scales)):
+            width = "none" if graph.matrix is None else graph.matrix.shape[1]
+            raise ValueError(f"the graph must have {len(self.learned.scales)} features in a matrix, got {width}")
+
+
+def _column(graph: Graph, name: str, rows: Any) -> np.ndarray:
+    """A column's values, also where this graph by itself would have no use for it; of an empty one NaN."""
+    column = graph.columns[name]
+    if column.texts is not None:
+        places = np.arange(graph.num_nodes)[rows]
+        found, there = np.full(len(places), None), places < len(column.texts)  # beyond are nodes without a row
+        found[there] = as_objects(column.texts.take(places[there]))
+        return found
+    return (column.values if len(column.values) else np.broadcast_to(np.nan, graph.num_nodes))[rows]
+
+
+def _texts(values: np.ndarray) -> np.ndarray:
+    """Texts, None where there is none: in another graph the same column may look like one of numbers."""
+    if values.dtype == object:
+        return values
+    return np.array([None if each != each else f"{each:.15g}" for each in values.tolist()], dtype=object)
+
+
+def _numbers(values: np.ndarray) -> np.ndarray:
+    """Numbers, NaN where there is none: in another graph the same column may look like one of texts."""
+    if values.dtype != object:
+        return values
+    return np.array([np.nan if each is None else number_in(each) for each in values.tolist()])
+
+
+def stacked(columns: list[np.ndarray]) -> np.ndarray:
+    return np.stack(columns, 1).astype(np.float64)
+
+
+def described(block: Block) -> Iterator[tuple[str, str, int]]:
+    """What each of its columns became: the name, in words, and how many columns."""
+    learned, name = block.learned, block.columns[0] if block.columns else "the matrix of features"
+    if isinstance(learned, Categories):
+        yield name, f"category: {len(learned.categories)} columns of 0 and 1", len(learned.categories)
+    elif isinstance(learned, Words):
+        yield name, f"text: TF-IDF of {len(learned.words):,} words", len(learned.words)
+    elif block.source == "positions":
+        yield "position", "where a node stands among the others, scaled", len(block.columns)
+    elif block.source == "matrix":
+        what = "divided by the largest" if isinstance(learned, Counts) else "gaps by the median, scaled"
+        yield name, f"numbers: {what}", len(block.names)
+    else:
+        kind = {"dates": "date: days, and the season", "structure": "of the edges"}.get(block.source, "number")
+        how = "mostly 0, divided by the largest" if isinstance(learned, Counts) else "scaled"
+        each = DATE_PARTS if block.source == "dates" else 1
+        gaps = getattr(learned, "gaps", [])
+        for place, column in enumerate(block.columns):
+            missing = place in gaps
+            yield column, f"{kind}, {how}{', gaps by the median and told' * missing}", each + each * missing
