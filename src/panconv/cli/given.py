@@ -113,13 +113,35 @@ def opened(
         return _built_in(checks.canonical(name))
     from torch_geometric.data import Data
 
+    graph = tables(name, nodes, named, directed, strict)
+    data = Data(edge_index=graph.edge_index, num_nodes=graph.num_nodes)
+    return Given(str(Path(name).expanduser().resolve()), graph.ids, data, graph)
+
+
+def tables(
+    name: str,
+    nodes: Path | None,
+    named: dict[str, str],
+    directed: bool = False,
+    strict: bool = False,
+    tell: bool = True,
+) -> Graph:
+    """The graph of tables, `named` being their columns; what was guessed of it is said, unless it was said before."""
     from panconv.data import read
 
     graph = read(Path(name), nodes, directed=directed, strict=strict, **named)
-    for note in graph.guessed:
+    for note in graph.guessed if tell else ():
         screen.remark(f"guessed: {note}")
-    data = Data(edge_index=graph.edge_index, num_nodes=graph.num_nodes)
-    return Given(str(Path(name).expanduser().resolve()), graph.ids, data, graph)
+    return graph
+
+
+def whole(name: str, nodes: Path | None, named: dict[str, str], **how: bool) -> Graph:
+    """A graph with its features and labels: of tables, or a built-in one, whose ids are row numbers."""
+    if is_table(name):
+        return tables(name, nodes, named, **how)
+    from panconv.data import load, read
+
+    return read(load(checks.canonical(name), sparse=True))
 
 
 def _built_in(name: str) -> Given:
