@@ -220,6 +220,7 @@ def test_the_folder_appears_whole_or_not_at_all(place, tmp_path, monkeypatch):
         (("fit", "--config", "{}/model/rum.toml"), "run.toml'?"),
         (("predict", "{}/modle"), "the model folder"),
         (("predict", "{}"), "is no folder of a model"),
+        (("predict", "{}/m--nodes.csv"), "is no folder of a model"),
         (("predict", "{}/model", "--ids", "m-99"), "there is no node 'm-99': did you mean"),
         (("predict", "{}/model", "--ids", ","), "--ids names no node"),
         (("predict", "{}/model", "--ids", "a", "--nodes", "b"), "leave one out"),

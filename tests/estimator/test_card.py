@@ -25,7 +25,7 @@ def test_classes():
     graph = town([NAMES[i // 20] if i % 3 else None for i in range(60)], classes=NAMES, mended=("it was mended",))
     clf = PANClassifier("linear").fit(graph)
     found, told = worth(clf), facts(clf, graph, "town.csv")
-    text = card(clf, graph, found, told)
+    text = card(clf, graph, found, told, {"source": "pay'er", "directed": True})
     assert text.startswith("# to\\|pic: ")
     first = found.accuracy["head 'linear'"]
     assert f"| head 'linear' | {100 * first.value:.1f} % ({100 * first.low:.0f} to {100 * first.high:.0f}) |" in text
@@ -39,6 +39,7 @@ def test_classes():
     assert "<script>" not in text
     assert not re.search(r"(?<!\\)\[link", text)
     assert "format version 1" in text
+    assert """panconv.read("edges.csv", "nodes.csv", source="pay'er", directed=True)\n""" in text
 
 
 def test_what_is_not_known_is_said():

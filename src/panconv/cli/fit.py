@@ -150,7 +150,9 @@ def _written(estimator: Any, graph: Graph, run: Run, out: Path) -> Any:
         write_csv(Path(place) / "predicted.csv", header(estimator), answers(estimator, graph, estimator._known))
         report_page(estimator, graph, found, Path(place) / "report.html", facts=told)
         extra: dict[str, str | bytes] = {path.name: path.read_bytes() for path in Path(place).iterdir()}
-    extra |= {"README.md": card(estimator, graph, found, told), NAME: text_of(run, out)}
+    named: dict[str, Any] = {name: column for name, column in run.columns.items() if name != "label"}
+    named |= {"directed": True} if run.directed else {}
+    extra |= {"README.md": card(estimator, graph, found, told, named), NAME: text_of(run, out)}
     save(estimator, out, extra)
     return found
 

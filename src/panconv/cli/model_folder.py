@@ -52,7 +52,7 @@ class Asked:
         directed: bool | None,
     ) -> Asked:
         """What was typed, beside what the folder's run.toml says; refuses what is not there."""
-        if not folder.is_dir():
+        if not folder.exists():
             raise missing_file(folder, "the model folder")
         if not (folder / "model.json").is_file():
             raise ValueError(f"{folder} is no folder of a model, it has no model.json: name one that panconv fit wrote")

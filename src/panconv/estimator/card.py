@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from panconv.data.described import homophily
@@ -101,13 +101,20 @@ def _some(names: list[str]) -> str:
 # ---------------------------------------------------------------------- the card
 
 
-def card(estimator: Any, graph: Graph, found: Worth | NumbersWorth | None, told: Facts) -> str:
+def card(
+    estimator: Any,
+    graph: Graph,
+    found: Worth | NumbersWorth | None,
+    told: Facts,
+    named: Mapping[str, Any] | None = None,
+) -> str:
     """The model card as Markdown.
 
     Args:
         estimator, graph: as in `facts`.
         found: its figures, by `worth` or `worth_of_numbers`; None where nothing was held out.
         told: what `facts` says.
+        named: what `read` was told of the tables beside their files, such as columns.
     """
     label, classes = _plain(graph.label or "the label"), isinstance(estimator, PANClassifier)
     what = f"one of {len(estimator.classes_)} classes" if classes else "a number"
@@ -120,7 +127,7 @@ def card(estimator: Any, graph: Graph, found: Worth | NumbersWorth | None, told:
     lines += ["## How it was made", "", *_table(("", ""), told), "", "## How good it is", ""]
     lines += _figures(found)
     lines += ["## Limits", "", *(f"- {line}" for line in _limits(estimator, graph, found)), ""]
-    return "\n".join([*lines, *_loading(classes)])
+    return "\n".join([*lines, *_loading(classes, named or {})])
 
 
 def _figures(found: Worth | NumbersWorth | None) -> list[str]:
@@ -152,7 +159,8 @@ def _limits(estimator: Any, graph: Graph, found: Any) -> list[str]:
     return lines
 
 
-def _loading(classes: bool) -> list[str]:
+def _loading(classes: bool, named: Mapping[str, Any]) -> list[str]:
+    told = ", ".join(['"edges.csv"', '"nodes.csv"', *(f"{name}={value!r}" for name, value in named.items())])
     ask = 'model.predict_proba(graph=graph, nodes=["ID"])' if classes else 'model.predict(graph=graph, nodes=["ID"])'
     return [
         "## How to use it",
@@ -161,7 +169,7 @@ def _loading(classes: bool) -> list[str]:
         "import panconv",
         "",
         'model = panconv.load_model(".")  # this folder',
-        'graph = panconv.read("edges.csv", "nodes.csv")',
+        f"graph = panconv.read({told})",
         ask,
         "```",
         "",
