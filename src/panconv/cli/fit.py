@@ -76,7 +76,7 @@ def _check(run: Run) -> None:
     """Refuses what cannot be done, names first, since for these no torch is imported."""
     if run.edges is None:
         raise ValueError("there is nothing to learn from: name a graph, such as edges.csv nodes.csv, or --config")
-    given.check(run.edges, None if run.nodes is None else Path(run.nodes))
+    given.check_named(run.edges, None if run.nodes is None else Path(run.nodes), run.columns)
     if not given.is_table(run.edges):
         if run.columns or run.directed or run.regression:
             raise ValueError(f"--columns, --label, --directed and --regression go with tables, not with {run.edges!r}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -65,7 +66,11 @@ def is_table(name: str) -> bool:
 
 def check(name: str, nodes: Path | None = None, columns: str | None = None, label: str | None = None) -> None:
     """Refuses what is not there, by its likely name. Imports no torch: a misspelt word is said at once."""
-    named = columns_of(columns, label)
+    check_named(name, nodes, columns_of(columns, label))
+
+
+def check_named(name: str, nodes: Path | None, named: Mapping[str, str]) -> None:
+    """The same, where the columns are known by what they hold."""
     folder = expanded(name)
     if os.path.isdir(folder) and _holds_tables(folder):
         raise a_folder(folder, "edges", SUFFIXES)

@@ -72,7 +72,8 @@ class Asked:
             if not path.exists():
                 raise ValueError(f"{path}, from which the model learned, is not there any more: name EDGES and NODES")
         nodes = None if self.run.nodes is None else Path(self.run.nodes)
-        given.check(str(self.run.edges), nodes)
+        named = {name: column for name, column in self.run.columns.items() if name != "label" or self.labelled}
+        given.check_named(str(self.run.edges), nodes, named)
 
     def estimator(self) -> Any:
         from panconv.estimator import PANClassifier, PANRegressor, load_model

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import panconv
+from panconv.base.files import expanded
 from panconv.base.near import missing_file, nearest
 from panconv.cli.given import is_table
 
@@ -71,7 +72,7 @@ class Run:
     def tables(self) -> dict[str, Path]:
         """The files, by what they hold; none of a built-in graph."""
         found = {"edges": self.edges, "nodes": self.nodes}
-        return {what: Path(name).expanduser() for what, name in found.items() if name is not None and is_table(name)}
+        return {what: expanded(name) for what, name in found.items() if name is not None and is_table(name)}
 
     def changed(self) -> list[str]:
         """The tables that are not what they were when their checksum was taken."""
@@ -149,7 +150,7 @@ def _check_kind(path: Path, section: str, key: str, value: Any) -> None:
 
 
 def _beside(folder: Path, name: str) -> str:
-    return str((folder / Path(name).expanduser()).resolve()) if is_table(name) else name  # an absolute path stays one
+    return str((folder / expanded(name)).resolve()) if is_table(name) else name  # an absolute path stays one
 
 
 def _seen_from(folder: Path, path: Path) -> str:
