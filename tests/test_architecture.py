@@ -91,6 +91,7 @@ COVERED = {
     "estimator/explaining/text": "estimator/explaining/test_explanation",
     "estimator/pages": "estimator/pages",
     "estimator/nodes": "estimator/test_path_features",
+    "estimator/worth_of_numbers": "estimator/test_worth",
     "estimator/terms": "estimator/test_path_features",
     "graph/bases": "graph/test_adjacency",
     "graph/blocks": "graph/test_gpu",

@@ -1,9 +1,13 @@
 """The examples run, and show what they say."""
 
 import runpy
+import warnings
 from pathlib import Path
 
 import pytest
+
+import panconv
+from panconv import PANClassifier
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
@@ -110,3 +114,51 @@ def test_random_propagation(capsys):
     found = runpy.run_path(str(EXAMPLES / "random_propagation.py"))["main"](epochs=25)
     assert min(found.values()) > 0.6
     assert "three draws that agree: validation accuracy" in capsys.readouterr().out
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    """A model of two circles of friends, and what answers for it."""
+    place = tmp_path_factory.mktemp("served")
+    pairs = [(f"p{i}", f"p{j}") for i in range(40) for j in range(i) if i % 2 == j % 2 and (i * j) % 5 == 1]
+    (place / "edges.csv").write_text("source,target\n" + "".join(f"{a},{b}\n" for a, b in pairs))
+    rows = (f"p{i},{i % 2 + 0.7 * (i % 7)},{'xy'[i % 11 % 2] if i % 3 else ''}\n" for i in range(40))
+    (place / "nodes.csv").write_text("id,age,label\n" + "".join(rows))
+    files = place / "edges.csv", place / "nodes.csv"
+    PANClassifier("linear").fit(panconv.read(*files)).save(place / "model")
+    names = runpy.run_path(str(EXAMPLES / "serve.py"))
+    return names, names["Answerer"](place / "model", *files)
+
+
+NEW = {"ids": ["new", "p3"], "nodes": [{"id": "new", "age": 1.2}], "edges": [["new", "p1"], ["new", "p3"]]}
+
+
+def test_serve_answers_for_nodes_that_it_has_never_seen(served):
+    _, answerer = served
+    found = answerer(*NEW.values())
+    assert set(found["new"]) == {"x", "y"}
+    assert found["new"]["y"] != found["p3"]["y"]
+    assert sum(found["p3"].values()) == pytest.approx(1)
+    assert answerer(["p3"], [], []) != {"p3": found["p3"]}  # which has a friend more
+    assert len(answerer.nodes) == 40
+    with pytest.raises(ValueError, match="no such id"):
+        answerer(["nobody"], [], [])
+
+
+def test_serve_over_http(served):
+    pytest.importorskip("fastapi", reason="FastAPI is not installed: pip install fastapi httpx2")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # its client has opinions on which version of httpx there should be
+        try:
+            from fastapi.testclient import TestClient
+        except RuntimeError as error:
+            pytest.skip(f"FastAPI's TestClient lacks something: {error}")
+    names, answerer = served
+    client = TestClient(names["app"](answerer))
+    reply = client.post("/predict", json=NEW)
+    assert reply.status_code == 200
+    assert reply.json() == answerer(*NEW.values())
+    for wrong in ({"ids": ["nobody"]}, {"ids": []}, {}, {"ids": ["p1"], "nodes": [{"id": "p1", "age": 99}]}):
+        reply = client.post("/predict", json=wrong)
+        assert reply.status_code == 422
+    assert "the id 'p1' stood in row 2" in reply.json()["detail"]

@@ -19,10 +19,13 @@ from panconv.cli.claims import claims
 from panconv.cli.complaints import complaint
 from panconv.cli.data import data
 from panconv.cli.describe import describe
+from panconv.cli.explain import explain
 from panconv.cli.filters import filters
+from panconv.cli.fit import fit
 from panconv.cli.grid import grid
 from panconv.cli.influence import influence
 from panconv.cli.operators import operators
+from panconv.cli.predict import predict
 from panconv.cli.report import report
 from panconv.cli.reproduce import reproduce
 from panconv.cli.screen import one_line
@@ -41,6 +44,7 @@ app = typer.Typer(
     help="Path-integral graph convolution: a node averages over every path that reaches it, weighted by its length.",
 )
 for command in (
+    *(fit, predict, explain),
     *(train, search, grid, reproduce, temperature, thermodynamics, operators),
     *(zoo, spectrum, filters, links, communities, similar, influence, report, claims, data, describe),
 ):

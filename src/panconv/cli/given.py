@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -65,7 +66,11 @@ def is_table(name: str) -> bool:
 
 def check(name: str, nodes: Path | None = None, columns: str | None = None, label: str | None = None) -> None:
     """Refuses what is not there, by its likely name. Imports no torch: a misspelt word is said at once."""
-    named = columns_of(columns, label)
+    check_named(name, nodes, columns_of(columns, label))
+
+
+def check_named(name: str, nodes: Path | None, named: Mapping[str, str]) -> None:
+    """The same, where the columns are known by what they hold."""
     folder = expanded(name)
     if os.path.isdir(folder) and _holds_tables(folder):
         raise a_folder(folder, "edges", SUFFIXES)
@@ -113,13 +118,35 @@ def opened(
         return _built_in(checks.canonical(name))
     from torch_geometric.data import Data
 
+    graph = tables(name, nodes, named, directed, strict)
+    data = Data(edge_index=graph.edge_index, num_nodes=graph.num_nodes)
+    return Given(str(Path(name).expanduser().resolve()), graph.ids, data, graph)
+
+
+def tables(
+    name: str,
+    nodes: Path | None,
+    named: dict[str, str],
+    directed: bool = False,
+    strict: bool = False,
+    tell: bool = True,
+) -> Graph:
+    """The graph of tables, `named` being their columns; what was guessed of it is said, unless it was said before."""
     from panconv.data import read
 
     graph = read(Path(name), nodes, directed=directed, strict=strict, **named)
-    for note in graph.guessed:
+    for note in graph.guessed if tell else ():
         screen.remark(f"guessed: {note}")
-    data = Data(edge_index=graph.edge_index, num_nodes=graph.num_nodes)
-    return Given(str(Path(name).expanduser().resolve()), graph.ids, data, graph)
+    return graph
+
+
+def whole(name: str, nodes: Path | None, named: dict[str, str], **how: bool) -> Graph:
+    """A graph with its features and labels: of tables, or a built-in one, whose ids are row numbers."""
+    if is_table(name):
+        return tables(name, nodes, named, **how)
+    from panconv.data import load, read
+
+    return read(load(checks.canonical(name), sparse=True))
 
 
 def _built_in(name: str) -> Given:

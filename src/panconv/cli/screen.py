@@ -56,7 +56,12 @@ def dim(text: str, rest: str = "") -> Text:
 
 def one_line(text: str) -> str:
     """A text on one line, without characters that a terminal would obey."""
-    return "".join(each if each.isprintable() else repr(each)[1:-1] for each in " ".join(text.split()))
+    return printable(" ".join(text.split()))
+
+
+def printable(text: str) -> str:
+    """A text with its spaces, without characters that a terminal would obey."""
+    return "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
 
 
 def title(name: str) -> str:
@@ -131,10 +136,9 @@ def write_table(path: Path | None, header: Sequence[str], rows: Iterable[Sequenc
 class _Live:
     """A bar that appears with the first news, and is gone at the end of its `with`."""
 
-    def __init__(self, *columns: progress.ProgressColumn) -> None:
-        self._bar = progress.Progress(
-            progress.SpinnerColumn(), *columns, progress.TimeElapsedColumn(), console=console(stderr=True)
-        )
+    def __init__(self, *columns: progress.ProgressColumn, transient: bool = False) -> None:
+        around = (progress.SpinnerColumn(), *columns, progress.TimeElapsedColumn())
+        self._bar = progress.Progress(*around, console=console(stderr=True), transient=transient)
 
     def __enter__(self) -> Self:
         return self
@@ -167,6 +171,30 @@ class Bar(_Live):
         total = p.epoch if ended else p.epochs
         loss = f"{p.best_val_loss:.3f}"
         self._bar.update(self._tasks[title], completed=p.epoch, total=total, loss=loss, state=state)
+
+
+class _ByTheClock(progress.BarColumn):
+    """A bar that goes with the time, where it is known how long something may take, and else only moves."""
+
+    def render(self, task: progress.Task) -> Any:
+        if task.total is not None:
+            task.completed = min(task.elapsed or 0.0, task.total)
+        return super().render(task)
+
+
+class Steps(_Live):
+    """What is being done, one step after another; gone when all are done."""
+
+    def __init__(self) -> None:
+        super().__init__(words(), _ByTheClock(bar_width=24), transient=True)
+        self._step: progress.TaskID | None = None
+
+    def show(self, what: str, seconds: float | None = None) -> None:
+        """The next step, and how long it may take."""
+        if self._step is not None:
+            self._bar.remove_task(self._step)
+        self._bar.start()
+        self._step = self._bar.add_task(what, total=seconds)
 
 
 class Batches(_Live):

@@ -43,11 +43,11 @@ def explanation_page(
         most: how many nodes are drawn at most.
     """
     most, known = checked_count(most, "most", least=1), Known.of(graph, labels, predicted)
-    html = template("panconv.estimator.pages", "explanation.html.j2").render(**_contents(explanation, known, most))
+    html = template("panconv.estimator.pages", "explanation.html.j2").render(**contents(explanation, known, most))
     return write_page(html, Path(path))
 
 
-def _contents(explanation: Explanation, known: Known, most: int) -> dict[str, Any]:
+def contents(explanation: Explanation, known: Known, most: int) -> dict[str, Any]:
     """What the template is filled with."""
     cast = Cast.of(explanation, known)
     pictures = [cast.pictured("wide", known, _WIDE, most), cast.pictured("narrow", known, _NARROW, min(most, _FEWER))]

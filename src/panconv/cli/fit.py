@@ -1,0 +1,200 @@
+"""panconv fit."""
+
+from __future__ import annotations
+
+import tempfile
+import warnings
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+import panconv
+from panconv.cli import checks, given, screen
+from panconv.cli.options import Columns, Label, Nodes, json_of
+from panconv.cli.run_file import NAME, Run, read_run, text_of
+
+if TYPE_CHECKING:
+    from panconv.data import Graph
+
+HEADS = ("auto", "linear", "pan")
+FILES = ("model.safetensors", "model.json", "README.md", NAME, "predicted.csv", "report.html")
+
+
+def fit(
+    graph: Annotated[
+        str | None, typer.Argument(metavar="[GRAPH|EDGES]", help="cora, citeseer, pubmed, or a table of edges.")
+    ] = None,
+    nodes: Nodes = None,
+    label: Label = None,
+    out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="The folder of the model.")] = None,
+    budget: Annotated[
+        str | None, typer.Option(metavar="TIME", help="So long at most, or a little more: 90s, 5m.")
+    ] = None,
+    head: Annotated[str | None, typer.Option(metavar="|".join(HEADS), help="The kind of model.")] = None,
+    regression: Annotated[bool | None, typer.Option("--regression", help="The labels are numbers to predict.")] = None,
+    columns: Columns = None,
+    directed: Annotated[bool | None, typer.Option("--directed", help="Edges of a table lead one way.")] = None,
+    strict: Annotated[bool | None, typer.Option("--strict", help="Stop at what a table has wrong.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Of all that is drawn at random.")] = None,
+    config: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A run.toml to repeat; what is typed counts more.")
+    ] = None,
+    json_file: Annotated[Path | None, json_of("the figures")] = None,
+) -> None:
+    """Learn the labels of a graph's nodes from those that are known, and say them of all, how sure, and why.
+
+    What is known stands in a column of the table of nodes, with empty cells where it is not known. The folder has the
+    model, README.md about it, predicted.csv with every node, report.html to look at, and run.toml, which repeats the
+    run. It appears whole or not at all.
+
+    Example: panconv fit edges.csv nodes.csv --label topic --out model/
+    """
+    run = Run() if config is None else read_run(config)
+    if graph is not None:  # other tables than those of the file
+        run = replace(run, edges=graph, nodes=None if nodes is None else str(nodes), sha256={})
+    elif nodes is not None:
+        raise ValueError(f"a table of nodes, {str(nodes)!r}, goes with a table of edges: name both")
+    run = run.but(**given.columns_of(columns, label), budget=budget, head=head, regression=regression)
+    run = run.but(directed=directed, strict=strict, seed=seed)
+    _check(run)
+    out = _folder(out, config)
+    checks.outputs(None, out / FILES[0], json_file)
+    read = _read(run)
+    with screen.Steps() as bar:
+        bar.show("learning", _seconds(run))
+        estimator = _learned(run, read)
+        bar.show("looking at what was learned")
+        found = _written(estimator, read, run, out)
+    _show(estimator, found, out)
+    content = {"panconv": panconv.__version__, "model": str(out), "run": asdict(run), **_plain(estimator, found)}
+    screen.write_json(json_file, content, "figures")
+
+
+def _check(run: Run) -> None:
+    """Refuses what cannot be done, names first, since for these no torch is imported."""
+    if run.edges is None:
+        raise ValueError("there is nothing to learn from: name a graph, such as edges.csv nodes.csv, or --config")
+    given.check_named(run.edges, None if run.nodes is None else Path(run.nodes), run.columns)
+    if not given.is_table(run.edges):
+        if run.columns or run.directed or run.regression:
+            raise ValueError(f"--columns, --label, --directed and --regression go with tables, not with {run.edges!r}")
+    elif run.nodes is None and not run.edges.endswith(".graphml"):
+        raise ValueError(f"the labels are in a table of nodes, and {run.edges} is one of edges: add it, NODES")
+    if run.head is not None and run.head not in HEADS:
+        raise ValueError(f"--head must be one of {', '.join(HEADS)}, got {run.head!r}")
+    if run.seed is not None:
+        checks.count(run.seed, "--seed", 0, 2**31 - 1)
+    _seconds(run)
+
+
+def _seconds(run: Run) -> float | None:
+    """The budget."""
+    if run.budget is None:
+        return None
+    from panconv.base.times import checked_seconds
+
+    return checked_seconds(run.budget, "--budget")
+
+
+def _folder(out: Path | None, config: Path | None) -> Path:
+    """Where the model goes: without --out, a model is made anew in the folder of its run.toml."""
+    if out is None:
+        home = config if config is None or config.is_dir() else config.parent
+        if home is None or not (home / "model.json").is_file():
+            raise ValueError("--out is missing: name a folder for the model, such as --out model/")
+        return home
+    if out.is_dir() and any(out.iterdir()) and not (out / "model.json").is_file():
+        raise ValueError(f"--out {out} is a folder that holds something else than a model: name another one")
+    return out
+
+
+def _read(run: Run) -> Graph:
+    """The graph, with labels."""
+    assert run.edges is not None
+    for path in run.changed():
+        warnings.warn(f"{path} is not what it was when {NAME} was written", stacklevel=2)
+    nodes = None if run.nodes is None else Path(run.nodes)
+    graph = given.whole(run.edges, nodes, run.columns, directed=bool(run.directed), strict=bool(run.strict))
+    if graph.labels is None:
+        names = ", ".join(list(graph.columns)[:8]) or "none"
+        raise ValueError(f"there is no column of labels: name it with --label; there are {names}")
+    return graph
+
+
+def _learned(run: Run, graph: Graph) -> Any:
+    """The fitted estimator."""
+    from panconv.estimator import PANClassifier, PANRegressor
+
+    kind = PANRegressor if run.regression else PANClassifier
+    return kind(run.head or "auto", budget=_seconds(run), random_state=run.seed or 0).fit(graph)
+
+
+def _written(estimator: Any, graph: Graph, run: Run, out: Path) -> Any:
+    """The figures, after all files of the folder have been written."""
+    from panconv.data.csv_writing import write_csv
+    from panconv.estimator.answer_table import answers, header
+    from panconv.estimator.card import card, facts
+    from panconv.estimator.pages.report_page import report_page
+    from panconv.estimator.saving import save
+    from panconv.estimator.worth import worth
+    from panconv.estimator.worth_of_numbers import worth_of_numbers
+
+    found: Any = worth_of_numbers(estimator) if run.regression else worth(estimator)
+    run = run.but(label=graph.label or None if run.tables else None, head=run.head or "auto", seed=run.seed or 0)
+    told = facts(estimator, graph, " and ".join(path.name for path in run.tables.values()) or str(run.edges))
+    for path in run.tables.values():  # whoever is given the model need not know where the tables were
+        told = [(name, value.replace(str(path), path.name)) for name, value in told]
+    with tempfile.TemporaryDirectory() as place:
+        write_csv(Path(place) / "predicted.csv", header(estimator), answers(estimator, graph, estimator._known))
+        report_page(estimator, graph, found, Path(place) / "report.html", facts=told)
+        extra: dict[str, str | bytes] = {path.name: path.read_bytes() for path in Path(place).iterdir()}
+    named: dict[str, Any] = {name: column for name, column in run.columns.items() if name != "label"}
+    named |= {"directed": True} if run.directed else {}
+    extra |= {"README.md": card(estimator, graph, found, told, named), NAME: text_of(run, out)}
+    save(estimator, out, extra)
+    return found
+
+
+def _show(estimator: Any, found: Any, out: Path) -> None:
+    """What was learned, on the screen."""
+    losses = ", ".join(f"{name} {value:.3f}" for name, value in estimator.scores_.items())
+    choice = getattr(estimator, "choice_", estimator.head_)
+    screen.out.print(f"head: {choice} (loss out of fold: {losses})")
+    if found is None:
+        screen.out.print("Nothing was held out, so nothing can be said of how good it is: there are too few labels.")
+    elif hasattr(found, "fits"):
+        rows = screen.table(("out of fold", "R²", "95 % interval", "absolute error"))
+        for name, one in found.fits.items():
+            rows.add_row(name, f"{one.r2.value:.3f}", f"{one.r2.low:.2f} to {one.r2.high:.2f}", f"{one.mae.value:.4g}")
+        screen.out.print(rows)
+        screen.out.print(found.verdict)
+    else:
+        rows = screen.table(("out of fold", "accuracy", "95 % interval"))
+        for name, one in found.accuracy.items():
+            rows.add_row(name, f"{100 * one.value:.1f} %", f"{100 * one.low:.1f} to {100 * one.high:.1f}")
+        screen.out.print(rows)
+        screen.out.print(found.verdict)
+        T, off = f"{estimator.temperature_:.2f}", f"{100 * found.calibration_error:.1f} points"
+        screen.out.print(
+            f"calibrated by one temperature, {T}; probabilities and shares then differ by {off} in the mean"
+        )
+    screen.say("written", out, f" ({', '.join(FILES)})")
+
+
+def _plain(estimator: Any, found: Any) -> dict[str, Any]:
+    """The figures, for machines."""
+    content = {"head": estimator.head_, "losses": estimator.scores_, "labels": int(estimator._known.sum())}
+    if hasattr(estimator, "classes_"):
+        content |= {"classes": [str(each) for each in estimator.classes_], "temperature": estimator.temperature_}
+    return content | {"figures": None if found is None else _named(asdict(found))}
+
+
+def _named(value: Any) -> Any:
+    """Named tuples as objects with names."""
+    if hasattr(value, "_asdict"):
+        return _named(value._asdict())
+    if isinstance(value, dict):
+        return {name: _named(each) for name, each in value.items()}
+    return [_named(each) for each in value] if isinstance(value, (list, tuple)) else value

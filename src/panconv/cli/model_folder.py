@@ -1,0 +1,124 @@
+"""The model folder that was typed, and the graph that it is asked about. Imports no torch by itself."""
+
+from __future__ import annotations
+
+import csv
+import warnings
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from panconv.base.near import missing_file
+from panconv.cli import given
+from panconv.cli.run_file import NAME, Run, read_run
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from panconv.data import Graph
+
+PREDICTED = "predicted.csv"
+Folder = Annotated[Path, typer.Argument(metavar="MODEL", help="The folder that panconv fit wrote.")]
+Tables = Annotated[
+    str | None, typer.Argument(metavar="[EDGES]", help="A table of edges; without it, those that were learned from.")
+]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A model folder, and the tables that its model is asked about.
+
+    Args:
+        folder: of the model.
+        run: how the tables are read.
+        own: whether they are those that the model was fitted on.
+        labelled: whether the column of labels was typed, and so must be there.
+    """
+
+    folder: Path
+    run: Run
+    own: bool
+    labelled: bool
+
+    @staticmethod
+    def of(
+        folder: Path,
+        edges: str | None,
+        nodes: Path | None,
+        columns: str | None,
+        label: str | None,
+        directed: bool | None,
+    ) -> Asked:
+        """What was typed, beside what the folder's run.toml says; refuses what is not there."""
+        if not folder.exists():
+            raise missing_file(folder, "the model folder")
+        if not (folder / "model.json").is_file():
+            raise ValueError(f"{folder} is no folder of a model, it has no model.json: name one that panconv fit wrote")
+        run = read_run(folder / NAME) if (folder / NAME).is_file() else Run()
+        if edges is not None:
+            run = replace(run, edges=edges, nodes=None if nodes is None else str(nodes))
+        named = given.columns_of(columns, label)
+        run = run.but(**named, directed=directed)
+        if run.edges is None:
+            raise ValueError(f"{folder / NAME} names no graph: name the tables, EDGES and NODES")
+        asked = Asked(folder, run, edges is None, "label" in named)
+        asked._check()
+        return asked
+
+    def _check(self) -> None:
+        for path in self.run.tables.values() if self.own else ():
+            if not path.exists():
+                raise ValueError(f"{path}, from which the model learned, is not there any more: name EDGES and NODES")
+        nodes = None if self.run.nodes is None else Path(self.run.nodes)
+        named = {name: column for name, column in self.run.columns.items() if name != "label" or self.labelled}
+        given.check_named(str(self.run.edges), nodes, named)
+
+    def estimator(self) -> Any:
+        from panconv.estimator import PANClassifier, PANRegressor, load_model
+
+        found = load_model(self.folder)
+        if not isinstance(found, (PANClassifier, PANRegressor)):
+            raise ValueError(
+                f"{self.folder} holds a PAN alone, which has no columns: name a folder that panconv fit wrote"
+            )
+        return found
+
+    def graph(self) -> Graph:
+        """The graph that is asked about; tables that have changed since the fit are told."""
+        for path in self.run.changed() if self.own else ():
+            warnings.warn(f"{path} has changed since the model was fitted", stacklevel=2)
+        nodes, columns = None if self.run.nodes is None else Path(self.run.nodes), self.run.columns
+        if nodes is None:
+            columns = {name: column for name, column in columns.items() if name not in ("id", "label")}
+        elif not (self.own or self.labelled) and "label" in columns and not _has(nodes, columns["label"]):
+            columns.pop("label")  # nobody need know the labels of another graph
+        return given.whole(str(self.run.edges), nodes, columns, directed=bool(self.run.directed), tell=not self.own)
+
+    def learned(self, graph: Graph) -> np.ndarray:
+        """Of which nodes the label was learned from, (N,), as the predicted.csv of the folder says by their ids."""
+        import numpy as np
+
+        from panconv.data.csv_writing import cell
+
+        known = _known_ids(self.folder / PREDICTED)
+        return np.array([str(cell(each)) in known for each in graph.ids.astype(str).tolist()], dtype=bool)
+
+
+def _has(nodes: Path, column: str) -> bool:
+    from panconv.data.remarks import Remarks
+    from panconv.data.tables import read_table
+
+    return column in read_table(nodes, "nodes", Remarks()).columns
+
+
+def _known_ids(path: Path) -> set[str]:
+    """The ids of the nodes whose label was learned from; none where the file has been taken out of the folder."""
+    if not path.is_file():
+        return set()
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            return {row["id"] for row in csv.DictReader(file) if row["known"] == "yes"}
+    except (csv.Error, KeyError, UnicodeDecodeError):
+        raise ValueError(f"{path} is not what panconv fit wrote: put that back, or take it out of the folder") from None

@@ -1,0 +1,171 @@
+"""panconv predict."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from panconv.base.near import missing_file
+from panconv.cli import checks, screen
+from panconv.cli.model_folder import Asked, Folder, Tables
+from panconv.cli.options import Columns, Label, Nodes, json_of
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from panconv.data import Graph
+
+_WHICH = {
+    "not learned from": "nodes whose label it did not learn from",
+    "all with a label": "nodes with a label, some of which it learned from",
+    "learned from": "nodes whose label it learned from, which says little: --truth FILE has others",
+}
+
+
+def predict(
+    model: Folder,
+    graph: Tables = None,
+    nodes: Nodes = None,
+    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write the answers as a CSV file.")] = None,
+    ids: Annotated[str | None, typer.Option(metavar="ID,...", help="Of these nodes alone.")] = None,
+    ids_file: Annotated[
+        Path | None, typer.Option("--nodes", metavar="FILE", help="Of the ids in a file, one a line.")
+    ] = None,
+    truth: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A table of ids and labels to compare with.")
+    ] = None,
+    columns: Columns = None,
+    label: Label = None,
+    directed: Annotated[bool | None, typer.Option("--directed", help="Edges of a table lead one way.")] = None,
+    json_file: Annotated[Path | None, json_of("what is known of the answers")] = None,
+) -> None:
+    """Say the labels of the nodes of a graph: the one that the model learned from, a later state of it, or another.
+
+    How tables are read, the model's run.toml says, unless it is typed. Where labels are known, it also says how many of
+    the answers are right.
+
+    Example: panconv predict model/ edges.csv nodes.csv --out predicted.csv
+    """
+    asked = Asked.of(model, graph, nodes, columns, label, directed)
+    wanted = _wanted(ids, ids_file)
+    if truth is not None and not truth.is_file():
+        raise missing_file(truth, "--truth")
+    checks.outputs(None, out, json_file)
+
+    from panconv.estimator.answer_table import answers, header
+
+    estimator, read = asked.estimator(), asked.graph()
+    rows, learned = _rows(read, wanted), asked.learned(read)
+    found, names = [*answers(estimator, read, learned, rows)], header(estimator)
+    content = {"model": str(model), "graph": str(asked.run.edges), "nodes": len(found)}
+    content |= _show(names, found)
+    right = _compared(names, found, _truth(read, truth, rows))
+    for line in right:
+        screen.out.print(_sentence(line))
+    screen.write_table(out, names, found, "answers")
+    screen.write_json(json_file, content | {"compared": right}, "answers")
+
+
+def _wanted(ids: str | None, file: Path | None) -> list[str] | None:
+    """The ids that were typed, or stand in a file."""
+    if ids is not None and file is not None:
+        raise ValueError("--ids and --nodes both say which nodes are meant: leave one out")
+    if file is not None and not file.is_file():
+        raise missing_file(file, "--nodes")
+    if ids is None and file is None:
+        return None
+    lines = (ids or "").split(",") if file is None else file.read_text(encoding="utf-8-sig").splitlines()
+    found = [line.strip() for line in lines if line.strip()]
+    if not found:
+        raise ValueError(f"{'--ids' if file is None else file} names no node: give ids, one after another")
+    return found
+
+
+def _rows(graph: Graph, wanted: list[str] | None) -> np.ndarray | None:
+    import numpy as np
+
+    return None if wanted is None else np.array([graph.index(each) for each in wanted], dtype=np.int64)
+
+
+def _show(names: tuple[str, ...], found: list[list[Any]]) -> dict[str, Any]:
+    """The answers in short, on the screen and for machines."""
+    if names[1] == "value":
+        values = [row[1] for row in found]
+        mean = sum(values) / len(values)
+        screen.out.print(f"{len(found):,} nodes: {min(values):.4g} to {max(values):.4g}, {mean:.4g} in the mean")
+        return {"least": min(values), "mean": mean, "most": max(values)}
+    counts = Counter(row[1] for row in found)
+    rows = screen.table(("class", "nodes", "mean probability"), f"{len(found):,} nodes")
+    for name, count in counts.most_common():
+        sure = sum(row[2] for row in found if row[1] == name) / count
+        rows.add_row(screen.one_line(name), f"{count:,}", f"{100 * sure:.0f} %")
+    screen.out.print(rows)
+    return {"classes": dict(counts)}
+
+
+def _truth(graph: Graph, file: Path | None, rows: np.ndarray | None) -> list[Any]:
+    """The label of each node that was asked for, as far as it is known."""
+    labels: Iterable[Any]
+    if file is not None:
+        known = _labels_in(file)
+        if not any(each in known for each in graph.ids.astype(str).tolist()):
+            raise ValueError(f"{file} names none of the nodes: its ids must be written as in the table of nodes")
+        labels = [known.get(each) for each in graph.ids.astype(str).tolist()]
+    else:
+        labels = [None] * graph.num_nodes if graph.labels is None else graph.labels.tolist()
+    labels = list(labels)
+    return labels if rows is None else [labels[row] for row in rows.tolist()]
+
+
+def _labels_in(file: Path) -> dict[str, Any]:
+    """The labels in a table, by id."""
+    from panconv.data.column_names import id_of, label_of
+    from panconv.data.remarks import Remarks
+    from panconv.data.tables import read_table
+
+    table = read_table(file, "truth", Remarks())
+    key, label = id_of(table, None, Remarks()), label_of(table, None, Remarks())
+    label = table.columns[1] if label is None and len(table.columns) == 2 else label
+    if label is None:
+        raise ValueError(f"{file} has no column 'label': name that of the labels so")
+    return dict(zip(table.texts(key).to_pylist(), table.texts(label).to_pylist(), strict=True))
+
+
+def _compared(names: tuple[str, ...], found: list[list[Any]], truth: list[Any]) -> list[dict[str, Any]]:
+    """How good the answers are, on the nodes that were not learned from, and on all whose label is known."""
+    known = names.index("known")
+    pairs = [(row[1], real, row[known]) for row, real in zip(found, truth, strict=True) if real is not None]
+    fresh = [(said, real) for said, real, learned in pairs if learned == "no"]
+    parts = {"not learned from": fresh}
+    if len(fresh) < len(pairs):
+        parts["all with a label" if fresh else "learned from"] = [(said, real) for said, real, _ in pairs]
+    judge = _of_numbers if names[1] == "value" else _of_classes
+    return [{"nodes": name, "count": len(part), **judge(part)} for name, part in parts.items() if part]
+
+
+def _of_classes(pairs: list[tuple[Any, Any]]) -> dict[str, Any]:
+    from panconv.estimator.report import wilson
+
+    share = sum(said == real for said, real in pairs) / len(pairs)
+    return {"accuracy": share, "interval": wilson(share, len(pairs))}
+
+
+def _of_numbers(pairs: list[tuple[Any, Any]]) -> dict[str, Any]:
+    said, true = [each for each, _ in pairs], [float(each) for _, each in pairs]
+    mean = sum(true) / len(true)
+    spread, lost = sum((t - mean) ** 2 for t in true), sum((t - s) ** 2 for s, t in zip(said, true, strict=True))
+    error = sum(abs(t - s) for s, t in zip(said, true, strict=True)) / len(true)
+    return {"r2": 1 - lost / spread if spread else None, "mae": error}
+
+
+def _sentence(one: dict[str, Any]) -> str:
+    nodes = f"{one['count']:,} {_WHICH[one['nodes']]}"
+    if "accuracy" in one:
+        low, high = (100 * each for each in one["interval"])
+        return f"right: {100 * one['accuracy']:.1f} % (95 % interval {low:.1f} to {high:.1f}) of {nodes}"
+    r2 = "" if one["r2"] is None else f"R² {one['r2']:.3f}, "
+    return f"{r2}mean absolute error {one['mae']:.4g}, of {nodes}"
