@@ -57,11 +57,6 @@ class Features:
         """(F,), of the columns of the matrix."""
         return [name for block in self.blocks for name in block.names]
 
-    @property
-    def of_edges(self) -> bool:
-        """Whether they are made of the edges, since no column tells anything of the nodes."""
-        return all(block.of_edges for block in self.blocks)
-
     def transform(self, graph: Graph, nodes: Any = None) -> Any:
         """(N, F) float32: dense, or CSR where most of it is 0. Made some nodes at a time.
 

@@ -45,7 +45,7 @@ class Nodes(NamedTuple):
     @property
     def made_of_edges(self) -> bool:
         """Whether the features are those that the edges tell, since the nodes have none of their own."""
-        return getattr(self.learned, "of_edges", False)
+        return self.learned is not None and all(block.of_edges for block in self.learned.blocks)
 
     def rows(self, nodes: Any) -> np.ndarray:
         """The row numbers (n,) of some nodes, which are named by their ids where the graph has such."""
