@@ -12,7 +12,7 @@ import typer
 
 import panconv
 from panconv.cli import checks, given, screen
-from panconv.cli.options import Columns, Label, Nodes, json_of
+from panconv.cli.options import GRAPH_NAMES, Columns, Label, Nodes, completing, json_of
 from panconv.cli.run_file import NAME, Run, read_run, text_of
 
 if TYPE_CHECKING:
@@ -24,7 +24,12 @@ FILES = ("model.safetensors", "model.json", "README.md", NAME, "predicted.csv", 
 
 def fit(
     graph: Annotated[
-        str | None, typer.Argument(metavar="[GRAPH|EDGES]", help="cora, citeseer, pubmed, or a table of edges.")
+        str | None,
+        typer.Argument(
+            metavar="[GRAPH|EDGES]",
+            help="cora, citeseer, pubmed, or a table of edges.",
+            autocompletion=GRAPH_NAMES,
+        ),
     ] = None,
     nodes: Nodes = None,
     label: Label = None,
@@ -32,7 +37,9 @@ def fit(
     budget: Annotated[
         str | None, typer.Option(metavar="TIME", help="So long at most, or a little more: 90s, 5m.")
     ] = None,
-    head: Annotated[str | None, typer.Option(metavar="|".join(HEADS), help="The kind of model.")] = None,
+    head: Annotated[
+        str | None, typer.Option(metavar="|".join(HEADS), help="The kind of model.", autocompletion=completing(HEADS))
+    ] = None,
     regression: Annotated[bool | None, typer.Option("--regression", help="The labels are numbers to predict.")] = None,
     columns: Columns = None,
     directed: Annotated[bool | None, typer.Option("--directed", help="Edges of a table lead one way.")] = None,
