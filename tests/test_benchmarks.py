@@ -5,12 +5,15 @@ import json
 import os
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import torch
 import two_communities
+from torch_geometric.datasets.graph_generator import ERGraph
 
 import panconv
 
@@ -234,3 +237,87 @@ def test_a_worker_of_the_contention_benchmark_answers_each_line():
     ready, *lines = run.stdout.splitlines()
     assert ready == "ready", run.stderr
     assert [len(line.split()) for line in lines] == [4, 4]
+
+
+def shortest_by_hand(edges, node, infected, most):
+    """The edges of all shortest ways to a node from the nearest infected nodes, among all ways there are."""
+    ways, ends = [(node,)], [(node,)]
+    for _ in range(most):
+        ends = [(*way, source) for way in ends for source, target in edges if target == way[-1]]
+        ways += ends
+    found = [way for way in ways if infected[way[-1]]]
+    nearest = min(map(len, found), default=0)
+    return {(heard, hears) for way in found if len(way) == nearest for hears, heard in pairwise(way)}
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_the_true_edges_are_those_of_all_shortest_ways(scripts, seed):
+    random = np.random.default_rng(seed)
+    edges = np.argwhere(random.random((7, 7)) < random.choice([0.15, 0.3]))  # loops among them
+    infected, most = random.random(7) < 0.25, int(random.integers(1, 4))
+    edge_index = torch.from_numpy(edges).T
+    for node in range(7):
+        found = scripts("judging").true_edges(edge_index, node, torch.from_numpy(infected), most)
+        expected = shortest_by_hand(edges.tolist(), node, infected, most)
+        assert set(map(tuple, edges[found.numpy()].tolist())) == expected
+
+
+def test_the_classes_of_an_infection_are_the_lengths_of_true_paths(scripts):
+    data = scripts("explanations").infection(ERGraph(60, 0.03), 3)
+    for node in range(60):
+        true = scripts("judging").true_edges(data.edge_index, node, data.infected, 3)
+        assert bool(true.any()) == (1 <= int(data.y[node]) <= 3)
+        assert int(true.sum()) >= int(data.y[node]) % 4
+    assert {0, 1, 2, 3, 4} == set(data.y.tolist())
+
+
+def test_edges_within_the_steps_of_a_model(scripts):
+    edge_index = torch.tensor([[1, 2, 3, 0, 2], [0, 1, 2, 3, 0]])
+    within = [scripts("judging").within(edge_index, 0, 4, most).tolist() for most in (1, 2, 3)]
+    assert within == [[True, False, False, False, True], [True, True, True, False, True], [True] * 4 + [True]]
+
+
+def test_paths_count_for_the_edges_that_they_take(scripts):
+    edge_index = torch.tensor([[1, 2, 0, 2], [0, 1, 1, 2]])
+    of_paths = scripts("explainers").EdgesOfPaths(edge_index)
+    found = of_paths([((0, 1, 2), 0.5), ((0, 1), -2.0), ((0, 1, 0, 1), 1.0), ((0,), 9.0), ((0, 0, 1, 2, 2), 0.25)])
+    assert found.tolist() == [0.5 - 2.0 + 1.0 + 0.25, 0.75, 1.0, 0.0]  # each edge once, and staying is no edge
+
+
+def test_best_edges_are_so_many_and_equals_are_drawn(scripts):
+    judging = scripts("judging")
+    scores = torch.tensor([0.0, 3.0, -1.0, 2.0, 0.0, 0.0])
+    assert judging.best_edges(scores, 2).tolist() == [False, True, False, True, False, False]
+    drawn = {tuple(judging.best_edges(scores, 3, seed).nonzero().flatten().tolist()) for seed in range(20)}
+    assert drawn == {(0, 1, 3), (1, 3, 4), (1, 3, 5)}
+    assert judging.recall(scores, torch.tensor([False, True, True, True, False, False])) == pytest.approx(2 / 3)
+
+
+def test_fidelity_with_and_without_edges(scripts):
+    # Node 0 is of the class that its one neighbour says, and of class 0 by itself.
+    model = panconv.PANConv(2, 2, L=1, method=8, weights=[1.0, 3.0], bias=False)
+    with torch.no_grad():
+        model.lin.weight.copy_(torch.eye(2))
+    x, edge_index = torch.eye(2), torch.tensor([[1, 0], [0, 1]])
+    judge = scripts("judging").Judge(model.eval(), x, edge_index)
+    mattering, other = torch.tensor([True, False]), torch.tensor([False, True])
+    assert judge.fidelity(0, mattering) == (1.0, 0.0)
+    assert judge.fidelity(0, other) == (0.0, 1.0)
+    Fidelity = scripts("judging").Fidelity
+    assert Fidelity.mean([Fidelity(1.0, 0.0), Fidelity(0.0, 0.5)]) == (0.5, 0.25)
+    assert Fidelity(0.5, 0.25).character == pytest.approx(1 / (0.5 / 0.5 + 0.5 / 0.75))
+    assert Fidelity(0.0, 0.0).character == 0.0
+
+
+def test_explanations_are_judged(scripts, capsys, tmp_path):
+    scripts("explanations").main(["--quick", "--cases", "infection, tree", "--json", str(tmp_path / "found.json")])
+    lines = capsys.readouterr().out.splitlines()
+    told = json.loads((tmp_path / "found.json").read_text())["records"]
+    ours, peers = {"panconv, paths", "panconv, edges"}, {"GNNExplainer", "saliency", "integrated gradients", "random"}
+    for model in ("linear", "deep"):
+        at = next(i for i, line in enumerate(lines) if line.startswith(f"infection, tree, {model} model, 1 graphs"))
+        rows = {line.split(" | ")[0].removeprefix("| ") for line in lines[at + 3 : at + 10]}
+        assert rows == ours | peers | {"GNNExplainer, tuned"}
+        records = [record for record in told if record["model"] == model]
+        assert len(records) == len(rows)
+        assert all(0 <= record["recall"] <= 1 and record["without 3"] in (0, 1) for record in records)
