@@ -27,6 +27,7 @@ _log = logging.getLogger(__name__)
 PRESETS = ("general", "heterophilous")  # of the deep head; the second within a budget alone, since it takes minutes
 _SPENT = 0.95  # of a budget; the rest is for what comes after the trainings
 _LEAST = 0.1  # of a budget: with less left after the linear heads there is no deep one
+_PATIENCE = 600.0  # seconds for a deep head that nobody asked for, where no budget was given
 
 
 class Choice(NamedTuple):
@@ -56,8 +57,10 @@ def chosen_head(asked: Any, nodes: Nodes | Matrix, labels: Labels, task: Task, s
     linear = None if asked.head == "pan" else _linear(asked, nodes, labels, task)
     left = end is None or linear is None or time.perf_counter() + _LEAST * (end - began) < end
     training = _deep(asked, nodes, labels, task, seed) if left else None
-    presets = PRESETS[:1] if end is None else PRESETS
-    deep = {} if training is None else held_recipes(training, task, asked.epochs, presets, end)
+    presets, searching = (PRESETS[:1], False) if end is None else (PRESETS, True)
+    if end is None and asked.head == "auto":
+        end = time.perf_counter() + _PATIENCE
+    deep = {} if training is None else held_recipes(training, task, asked.epochs, presets, end, searching)
     scores = {} if linear is None else {linear.name: linear.scores}
     scores |= {name: held.scores for name, held in deep.items()}
     lost = {name: Lost.of(each, task) for name, each in scores.items()}

@@ -43,9 +43,10 @@ class PANClassifier(ClassifierMixin, Answers, GraphEstimator):  # type: ignore[m
         cv: the number of folds, a splitter, or pairs of row numbers among the labelled rows.
         seeds: how many of the deep model are trained side by side.
         epochs: of the deep model at most; None for the preset's.
-        budget: the time for all of `fit`, in seconds or as "90s", "5m", "1h"; None for as much as it takes. What the
-            heads leave of it goes into a search of the deep model's settings. The least is what the linear heads take,
-            or with "pan" an epoch of each training.
+        budget: the time for all of `fit`, in seconds or as "90s", "5m", "1h"; None for as much as it takes, of
+            which the deep head that "auto" tries has ten minutes at most. What the heads leave of a budget goes into a
+            search of the deep model's settings. The least is what the linear heads take, or with "pan" an epoch of each
+            training.
         random_state: of the folds and seeds, an integer or None.
 
     Attributes:

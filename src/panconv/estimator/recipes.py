@@ -23,7 +23,12 @@ _LEAST = 6  # times as long as a preset took, or a search is not begun: it would
 
 
 def held_recipes(
-    training: DeepTraining, task: Task, epochs: int | None, presets: tuple[str, ...], end: float | None
+    training: DeepTraining,
+    task: Task,
+    epochs: int | None,
+    presets: tuple[str, ...],
+    end: float | None,
+    searching: bool,
 ) -> dict[str, Held]:
     """What recipes come to on labels that they did not see, by the names of their heads.
 
@@ -32,7 +37,8 @@ def held_recipes(
         task: the same labels.
         epochs: of each at most; None for its own.
         presets: in their order; without an end all are tried, with one those that there is time for.
-        end: by `time.perf_counter`; what is left of the time then goes into a search.
+        end: by `time.perf_counter`; None for no limit.
+        searching: whether what is left of the time goes into a search.
     """
     found: dict[str, Held] = {}
     for name in presets:
@@ -40,7 +46,7 @@ def held_recipes(
             break
         recipe = PAN.preset(name)
         found[_called(name)] = training.held(recipe if epochs is None else recipe.but(epochs=epochs), end)
-    if end is not None and task.loss == "softmax":
+    if searching and end is not None and task.loss == "softmax":
         best = least({name: Lost.of(each.scores, task) for name, each in found.items()})
         if _time_for(end, _LEAST * found[best].seconds):
             space = next(_SPACE_OF[name] for name in presets if _called(name) == best)
