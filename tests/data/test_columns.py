@@ -23,6 +23,8 @@ CASES = {
     "whole": ([1, 2, None], "number", [1, 2, np.nan]),
     "truth": ([True, False, None], "number", [1, 0, np.nan]),
     "lists": ([1.5, 2.5, float("nan")], "number", [1.5, 2.5, np.nan]),
+    "half precision": (pa.array(np.array([0.5, 1.5, 2.5], np.float16)), "number", [0.5, 1.5, 2.5]),
+    "beyond whole numbers": ([1e300, 2.0, -1e19], "number", [1e300, 2.0, -1e19]),
 }
 
 
@@ -44,3 +46,10 @@ def test_a_column_that_is_no_text_is_refused():
     table = Table("it", pa.table({"c": pa.array([[1], [2]])}))
     with pytest.raises(ValueError, match=r"it, column 'c' holds list<.*>, which is no text"):
         column_of(table, "c", Remarks())
+
+
+def test_texts_of_numbers_that_arrow_cannot_cast():
+    cells = {"half": pa.array(np.array([1, 2], np.float16)), "huge": [1e19, 2.0]}
+    table = Table("it", pa.table(cells))
+    assert table.texts("half").to_pylist() == ["1", "2"]
+    assert [float(each) for each in table.texts("huge").to_pylist()] == [1e19, 2.0]
