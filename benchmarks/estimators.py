@@ -1,6 +1,6 @@
 """The estimators beside what people would use instead: scikit-learn, scikit-network and PyG's GCN, in one run.
 
-    python benchmarks/estimators.py [--only reading,linear,accuracy] [--out FOLDER] [--json FILE]
+    python benchmarks/estimators.py [--only reading,linear,accuracy] [--out FOLDER] [--json FILE] [--write PAGE]
                                     [--graphs homophilous,cora] [--splits 20] [--deep-splits 5]
 
 - reading: 200,000 nodes with 20 columns of mixed kinds and 1,000,000 edges, from CSV to features and a graph.
@@ -33,6 +33,7 @@ from contests import GRAPHS, split_of, splits_of
 from linear_head import path_blocks, sides
 from measure import in_a_line, machine
 from paired import as_json, rows, table
+from tables import fill
 
 from panconv.base.files import replacing
 from panconv.records.jsonl import read_lines
@@ -186,7 +187,7 @@ def accuracy(kept: Kept, asked: argparse.Namespace) -> Iterator[str]:
                 split = split or split_of(graph, number, asked.planted_nodes)
                 kept.add({**key, **_judged(who, split)})
         of_graph = [each for each in kept.records if each["graph"] == graph]
-        yield "\n".join(table(graph, rows(of_graph, OURS), OURS)) + "\n" + "\n".join(_absent(of_graph))
+        yield "\n".join([*table(graph, rows(of_graph, OURS), OURS), *_absent(of_graph)])
 
 
 def _judged(who: str, split: Any) -> dict[str, Any]:
@@ -206,7 +207,8 @@ def _judged(who: str, split: Any) -> dict[str, Any]:
 
 
 def _absent(records: list[dict[str, Any]]) -> list[str]:
-    return sorted({f"{each['who']}: {each['note']}" for each in records if each["score"] is None})
+    found = sorted({f"{each['who']}: {each['note']}" for each in records if each["score"] is None})
+    return ["", *found] if found else []
 
 
 # ---------------------------------------------------------------------- the command
@@ -219,14 +221,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
         return
     torch.set_num_threads(1)
     warnings.filterwarnings("ignore", module="sklearn")  # that its iterations did not converge
-    print(machine(), flush=True)
+    print(f"{machine()}\n", flush=True)
     whole: dict[str, Any] = {}
+    told = []
     for section in asked.only:
         kept = Kept(asked.out, section)
-        print(f"\n## {section}\n", flush=True)
-        for line in {"reading": reading, "linear": linear, "accuracy": accuracy}[section](kept, asked):
-            print(line, flush=True)
+        for paragraph in {"reading": reading, "linear": linear, "accuracy": accuracy}[section](kept, asked):
+            told.append(paragraph)
+            print(f"{paragraph}\n", flush=True)
         whole[section] = summed(section, kept.records)
+    if asked.write:
+        fill(asked.write, "\n\n".join(told) + "\n")
     if asked.json:
         with replacing(asked.json) as temporary:
             temporary.write_text(json.dumps(whole, indent=1) + "\n")
@@ -245,6 +250,7 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     for name, known in (("only", SECTIONS), ("graphs", GRAPHS), ("who", tuple(CONTESTANTS))):
         parser.add_argument(f"--{name}", type=among(known), default=list(known), help=f"some of {', '.join(known)}")
     parser.add_argument("--out", type=Path, help="a folder for the measurements, and to go on from")
+    parser.add_argument("--write", type=Path, help="a page to fill between its markers")
     parser.add_argument("--json", type=Path, help="a file for the tables")
     parser.add_argument("--splits", type=int, default=20)
     parser.add_argument("--deep-splits", type=int, default=5, help="of the head 'pan' by itself, which takes longest")
