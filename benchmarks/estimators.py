@@ -187,7 +187,14 @@ def accuracy(kept: Kept, asked: argparse.Namespace) -> Iterator[str]:
                 split = split or split_of(graph, number, asked.planted_nodes)
                 kept.add({**key, **_judged(who, split)})
         of_graph = [each for each in kept.records if each["graph"] == graph]
-        yield "\n".join([*table(graph, rows(of_graph, OURS), OURS), *_absent(of_graph)])
+        who = judged_by(of_graph)
+        yield "\n".join([*table(graph, rows(of_graph, who), who), *_absent(of_graph)])
+
+
+def judged_by(records: list[dict[str, Any]]) -> str:
+    """Which of ours the others stand beside: the first that has an answer."""
+    there = {each["who"] for each in records if each["score"] is not None}
+    return next((who for who in OURS if who in there), OURS[0])
 
 
 def _judged(who: str, split: Any) -> dict[str, Any]:
@@ -242,7 +249,8 @@ def summed(section: str, records: list[dict[str, Any]]) -> Any:
     if section != "accuracy":
         return records
     graphs = dict.fromkeys(each["graph"] for each in records)
-    return {graph: as_json(rows([each for each in records if each["graph"] == graph], OURS)) for graph in graphs}
+    by_graph = {graph: [each for each in records if each["graph"] == graph] for graph in graphs}
+    return {graph: as_json(rows(found, judged_by(found))) for graph, found in by_graph.items()}
 
 
 def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:

@@ -57,21 +57,26 @@ def _std(values: list[float]) -> float:
     return statistics.stdev(values) if len(values) > 1 else math.nan
 
 
+def shown(value: float) -> str:
+    return "?" if math.isnan(value) else f"{value:.1f}"
+
+
 def table(graph: str, found: list[Row], ours: str) -> Iterator[str]:
     """Markdown, and the verdict: ours beside whoever it is least ahead of."""
-    yield f"| {graph} | splits | % | ours ahead by | CPU s per fit | × ours |"
+    short = ours.split(" (")[0]
+    yield f"| {graph} | splits | % | {short} ahead by | CPU s per fit | × {short} |"
     yield "|---|---|---|---|---|---|"
     for row in found:
-        ahead = "" if math.isnan(row.ahead) else f"{row.ahead:+.1f} ± {row.error:.1f}"
+        ahead = "" if math.isnan(row.ahead) else f"{row.ahead:+.1f} ± {shown(row.error)}"
         who = f"**{row.who}**" if row.who == ours else row.who
         ratio = "" if math.isnan(row.ratio) else f"{row.ratio:.2g}"
-        yield f"| {who} | {row.splits} | {row.mean:.1f} ± {row.std:.1f} | {ahead} | {row.seconds:.2g} | {ratio} |"
-    others = [row for row in found if not math.isnan(row.ahead)]
+        yield f"| {who} | {row.splits} | {row.mean:.1f} ± {shown(row.std)} | {ahead} | {row.seconds:.2g} | {ratio} |"
+    others = [row for row in found if not math.isnan(row.error)]  # of one split nothing can be said
     if others:
         best = min(others, key=lambda row: row.ahead)
         behind = [row.who for row in others if row.behind]
         word = f"goal not met, clearly behind {', '.join(behind)}" if behind else "goal met"
-        yield f"\n{graph}: {ours} less {best.who}, the best other: {best.ahead:+.2f} ± {best.error:.2f} points; {word}"
+        yield f"\n{graph}: {short} less {best.who}, the best other: {best.ahead:+.2f} ± {best.error:.2f} points; {word}"
 
 
 def as_json(found: list[Row]) -> list[dict[str, Any]]:

@@ -46,7 +46,7 @@ def test_everybody_answers_and_the_good_ones_learn(scripts):
     contestants = scripts("contestants")
     split = scripts("contests").split_of("homophilous", 0, 300)
     for who, answer in contestants.CONTESTANTS.items():
-        if who in (contestants.OURS, "pan (panconv)"):
+        if who in ("auto (panconv)", "pan (panconv)"):
             continue  # which have tests of their own, and take seconds
         scores = answer(split.contest).scores
         assert scores.shape == (300, 4), who
@@ -85,6 +85,8 @@ def test_paired_differences_by_hand(scripts):
     assert verdict.strip().startswith("a graph: ours less better, the best other: -1.33 ± 0.33 points; goal not met")
     *_, verdict = paired.table("a graph", [found[who] for who in ("ours", "worse", "close")], "ours")
     assert verdict.endswith("goal met")
+    once = paired.rows([each for each in records if each["split"] == 0], "ours")
+    assert not any("goal" in line for line in paired.table("a graph", once, "ours"))
 
 
 def test_a_killed_run_goes_on(scripts, tmp_path, monkeypatch, capsys):
@@ -97,13 +99,16 @@ def test_a_killed_run_goes_on(scripts, tmp_path, monkeypatch, capsys):
     def failing(contest):
         raise RuntimeError("no such\nkernel")
 
-    monkeypatch.setattr(estimators, "CONTESTANTS", {"auto (panconv)": contestant, "peer": contestant, "other": failing})
+    monkeypatch.setattr(
+        estimators, "CONTESTANTS", {"linear (panconv)": contestant, "peer": contestant, "other": failing}
+    )
     tables = tmp_path / "tables.json"
     command = ["--only", "accuracy", "--graphs", "homo", "--splits", "2", "--planted-nodes", "80"]
     command += ["--out", str(tmp_path / "kept"), "--json", str(tables)]
     estimators.main(command)
     assert asked == [0, 0, 1, 1]
-    assert "other: no such kernel" in capsys.readouterr().out
+    assert "other: no such kernel" in (told := capsys.readouterr().out)
+    assert "| linear ahead by |" in told  # auto has no answer here
     path = tmp_path / "kept" / "accuracy.jsonl"
     whole = path.read_text()
     first = json.loads(tables.read_text())
@@ -113,7 +118,7 @@ def test_a_killed_run_goes_on(scripts, tmp_path, monkeypatch, capsys):
     assert asked == [0, 0, 1, 1]
     assert len(path.read_text().splitlines()) == 7  # six measurements and the one that was cut short
     assert json.loads(tables.read_text()) == first
-    assert [row["who"] for row in first["accuracy"]["homophilous"]] == ["auto (panconv)", "peer"]
+    assert [row["who"] for row in first["accuracy"]["homophilous"]] == ["linear (panconv)", "peer"]
 
 
 def test_an_error_of_ours_is_raised(scripts, monkeypatch):
