@@ -1,7 +1,7 @@
 """The estimators beside what people would use instead: scikit-learn, scikit-network and PyG's GCN, in one run.
 
     python benchmarks/estimators.py [--only reading,linear,accuracy] [--out FOLDER] [--json FILE] [--write PAGE]
-                                    [--graphs homophilous,cora] [--splits 20] [--deep-splits 5]
+                                    [--graphs homophilous,cora] [--splits 20] [--deep-splits 5] [--tables]
 
 - reading: 200,000 nodes with 20 columns of mixed kinds and 1,000,000 edges, from CSV to features and a graph.
 - linear: the linear head with its cross-validation beside scikit-learn's, on the same path features of Pubmed.
@@ -123,7 +123,7 @@ def read_one(nodes: str, edges: str) -> dict[str, Any]:
 
 def reading(kept: Kept, asked: argparse.Namespace) -> Iterator[str]:
     size = {"nodes": asked.nodes, "edges": asked.edges}
-    if not kept.has(**size):
+    if not (asked.tables or kept.has(**size)):
         with tempfile.TemporaryDirectory() as place:
             write_mixed(Path(place), **size)
             command = [sys.executable, __file__, "--one", *(f"{place}/{name}.csv" for name in ("nodes", "edges"))]
@@ -147,12 +147,12 @@ def linear(kept: Kept, asked: argparse.Namespace) -> Iterator[str]:
     for share, goal in FASTER.items():
         for split in range(asked.linear_splits if share < 0.1 else 1):
             key = {"graph": asked.linear_graph, "share": share, "split": split}
-            if not kept.has(**key):
+            if not (asked.tables or kept.has(**key)):
                 if blocks is None:
                     blocks, y = path_blocks(asked.linear_graph, 3)
-                found = {name: each._asdict() for name, each in sides(blocks, y, share, split)}
-                kept.add({**key, **found})
-        yield _compared([each for each in kept.records if each["share"] == share], share, goal)
+                kept.add({**key, **{name: each._asdict() for name, each in sides(blocks, y, share, split)}})
+        if found := [each for each in kept.records if each["share"] == share]:
+            yield _compared(found, share, goal)
 
 
 def _compared(records: list[dict[str, Any]], share: float, goal: float) -> str:
@@ -178,7 +178,7 @@ def met_or_not(met: bool) -> str:
 
 def accuracy(kept: Kept, asked: argparse.Namespace) -> Iterator[str]:
     for graph in asked.graphs:
-        for number in splits_of(graph, asked.splits):
+        for number in () if asked.tables else splits_of(graph, asked.splits):
             split = None
             for who in asked.who:
                 key = {"graph": graph, "split": number, "who": who}
@@ -186,7 +186,8 @@ def accuracy(kept: Kept, asked: argparse.Namespace) -> Iterator[str]:
                     continue
                 split = split or split_of(graph, number, asked.planted_nodes)
                 kept.add({**key, **_judged(who, split)})
-        of_graph = [each for each in kept.records if each["graph"] == graph]
+        if not (of_graph := [each for each in kept.records if each["graph"] == graph]):
+            continue
         who = judged_by(of_graph)
         yield "\n".join([*table(graph, rows(of_graph, who), who), *_absent(of_graph)])
 
@@ -258,6 +259,7 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     for name, known in (("only", SECTIONS), ("graphs", GRAPHS), ("who", tuple(CONTESTANTS))):
         parser.add_argument(f"--{name}", type=among(known), default=list(known), help=f"some of {', '.join(known)}")
     parser.add_argument("--out", type=Path, help="a folder for the measurements, and to go on from")
+    parser.add_argument("--tables", action="store_true", help="of what is kept alone: nothing is measured")
     parser.add_argument("--write", type=Path, help="a page to fill between its markers")
     parser.add_argument("--json", type=Path, help="a file for the tables")
     parser.add_argument("--splits", type=int, default=20)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 BEHIND = 2.0  # standard errors from which on somebody is behind
+ENOUGH = 5  # splits, or a standard error says too little
 
 
 class Row(NamedTuple):
@@ -21,11 +22,12 @@ class Row(NamedTuple):
     error: float  # its standard error
     seconds: float  # of CPU, the median of a fit
     ratio: float  # to ours
+    pairs: int  # how many splits both have
 
     @property
     def behind(self) -> bool:
         """Whether ours is clearly behind this one."""
-        return self.ahead < -BEHIND * self.error
+        return self.pairs >= ENOUGH and self.ahead < -BEHIND * self.error
 
 
 def rows(records: Iterable[dict[str, Any]], ours: str) -> list[Row]:
@@ -41,8 +43,9 @@ def rows(records: Iterable[dict[str, Any]], ours: str) -> list[Row]:
     found = []
     for who, by_split in scores.items():
         values, median = list(by_split.values()), statistics.median(seconds[who])
-        ahead, error = _paired([own[s] - by_split[s] for s in by_split if s in own and who != ours])
-        found.append(Row(who, len(values), statistics.fmean(values), _std(values), ahead, error, median, median / base))
+        both = [own[s] - by_split[s] for s in by_split if s in own and who != ours]
+        spread = statistics.fmean(values), _std(values), *_paired(both)
+        found.append(Row(who, len(values), *spread, median, median / base, len(both)))
     return sorted(found, key=lambda row: -row.mean)
 
 
@@ -75,8 +78,10 @@ def table(graph: str, found: list[Row], ours: str) -> Iterator[str]:
     if others:
         best = min(others, key=lambda row: row.ahead)
         behind = [row.who for row in others if row.behind]
-        word = f"goal not met, clearly behind {', '.join(behind)}" if behind else "goal met"
-        yield f"\n{graph}: {short} less {best.who}, the best other: {best.ahead:+.2f} ± {best.error:.2f} points; {word}"
+        word = f"clearly behind {', '.join(behind)}" if behind else "nobody is clearly ahead"
+        word = word if best.pairs >= ENOUGH else "too few splits to say more"
+        told = f"{best.ahead:+.2f} ± {best.error:.2f} points over {best.pairs} splits"
+        yield f"\n{graph}: {short} less {best.who}, the best other: {told}; {word}"
 
 
 def as_json(found: list[Row]) -> list[dict[str, Any]]:

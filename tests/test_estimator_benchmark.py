@@ -68,7 +68,13 @@ def test_without_features_and_without_scikit_network(scripts, monkeypatch):
 
 def test_paired_differences_by_hand(scripts):
     paired = scripts("paired")
-    scores = {"ours": [80, 82, 84, 90], "worse": [70, 75, 70, 80], "better": [81, 84, 85], "close": [70, 99, 80, 90]}
+    scores = {
+        "ours": [80, 82, 84, 90, 86, 70],
+        "worse": [70, 75, 70, 80, 70, 60],
+        "better": [81, 84, 85, 92, 87],
+        "close": [70, 99, 80, 90, 80, 75],
+        "twice": [83, 84],
+    }
     records = [
         {"who": who, "split": split, "score": score, "seconds": 2.0 if who == "ours" else 1.0}
         for who, values in scores.items()
@@ -76,17 +82,21 @@ def test_paired_differences_by_hand(scripts):
     ]
     found = {row.who: row for row in paired.rows([*records, {"who": "absent", "score": None}], "ours")}
     assert set(found) == set(scores)
-    better = found["better"]  # ahead by 1, 2, 1 on the three splits that both have
-    assert better.ahead == pytest.approx(-4 / 3)
-    assert better.error == pytest.approx(1 / 3)
-    assert (better.splits, better.ratio, better.behind) == (3, 0.5, True)
-    assert not any(found[who].behind for who in ("ours", "worse", "close"))
-    *_, verdict = paired.table("a graph", list(found.values()), "ours")
-    assert verdict.strip().startswith("a graph: ours less better, the best other: -1.33 ± 0.33 points; goal not met")
-    *_, verdict = paired.table("a graph", [found[who] for who in ("ours", "worse", "close")], "ours")
-    assert verdict.endswith("goal met")
+    better = found["better"]  # ahead by 1, 2, 1, 2, 1 on the five splits that both have
+    assert better.ahead == pytest.approx(-1.4)
+    assert better.error == pytest.approx((1.2 / 4 / 5) ** 0.5)
+    assert (better.splits, better.pairs, better.ratio, better.behind) == (5, 5, 0.5, True)
+    assert not any(found[who].behind for who in ("ours", "worse", "close", "twice"))
+
+    def verdict(*who):
+        return [*paired.table("a graph", [found[each] for each in who], "ours")][-1].strip()
+
+    expected = "a graph: ours less better, the best other: -1.40 ± 0.24 points over 5 splits; clearly behind better"
+    assert verdict("ours", "worse", "better", "close") == expected
+    assert verdict("ours", "worse", "close").endswith("6 splits; nobody is clearly ahead")
+    assert verdict("ours", "twice").endswith("2 splits; too few splits to say more")
     once = paired.rows([each for each in records if each["split"] == 0], "ours")
-    assert not any("goal" in line for line in paired.table("a graph", once, "ours"))
+    assert not any("best other" in line for line in paired.table("a graph", once, "ours"))
 
 
 def test_a_killed_run_goes_on(scripts, tmp_path, monkeypatch, capsys):
@@ -115,6 +125,8 @@ def test_a_killed_run_goes_on(scripts, tmp_path, monkeypatch, capsys):
     path.write_text(whole[:-30])  # within the last line, which is that of who fails
     with pytest.warns(UserWarning, match="cut short"):
         estimators.main(command)
+    with pytest.warns(UserWarning, match="cut short"):
+        estimators.main([*command[:3], "homo", "--splits", "9", "--tables", *command[-4:]])
     assert asked == [0, 0, 1, 1]
     assert len(path.read_text().splitlines()) == 7  # six measurements and the one that was cut short
     assert json.loads(tables.read_text()) == first
