@@ -193,9 +193,9 @@ def accuracy(kept: Kept, asked: argparse.Namespace) -> Iterator[str]:
 
 
 def judged_by(records: list[dict[str, Any]]) -> str:
-    """Which of ours the others stand beside: the first that has an answer."""
-    there = {each["who"] for each in records if each["score"] is not None}
-    return next((who for who in OURS if who in there), OURS[0])
+    """Which of ours the others stand beside: the first that has answers on two splits."""
+    answers = [each["who"] for each in records if each["score"] is not None]
+    return next((who for who in OURS if answers.count(who) > 1), OURS[0])
 
 
 def _judged(who: str, split: Any) -> dict[str, Any]:
