@@ -310,6 +310,15 @@ def _pictures(folder: Path | None, machine: str) -> list[Path]:
     return [picture for picture in named if picture.stem.removeprefix(f"{machine}-") in PICTURES]
 
 
+def fill(path: Path, made: str) -> None:
+    """Puts what was made between the markers of a page."""
+    old = path.read_text()
+    if BEGIN not in old or END not in old:
+        sys.exit(f"{path} has no place for tables: put {BEGIN} and {END} in it, each on a line")
+    before, after = old.split(BEGIN)[0], old.split(END)[1]
+    write(path, f"{before}{BEGIN}\n\n{made}\n{END}{after}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folders", nargs="*", type=Path, help="results of a machine each; all that are there if none")
@@ -321,11 +330,7 @@ def main() -> None:
     if options.write is None:
         print(made, end="")
         return
-    old = options.write.read_text()
-    if BEGIN not in old or END not in old:
-        sys.exit(f"{options.write} has no place for tables: put {BEGIN} and {END} in it, each on a line")
-    before, after = old.split(BEGIN)[0], old.split(END)[1]
-    write(options.write, f"{before}{BEGIN}\n\n{made}\n{END}{after}")
+    fill(options.write, made)
 
 
 if __name__ == "__main__":

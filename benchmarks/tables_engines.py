@@ -37,6 +37,12 @@ def write(folder: Path, nodes: int, columns: int, edges: int) -> None:
         file.write(names + "\n")
         for node, name, row in zip(ids, shown, x, strict=True):
             file.write(f"{node},{name},{','.join(map('{:.5f}'.format, row))}\n")
+    write_edges(folder, ids, label, edges, rng)
+
+
+def write_edges(folder: Path, ids: np.ndarray, label: np.ndarray, edges: int, rng: np.random.Generator) -> None:
+    """A table of edges, seven in ten of them within a class of ten."""
+    nodes = len(ids)
     by_class = np.argsort(label, kind="stable")
     start = np.searchsorted(label[by_class], np.arange(11))
     source = rng.integers(0, nodes, edges)

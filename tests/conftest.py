@@ -1,9 +1,14 @@
+import importlib
 import os
 import shutil
+import sys
+from pathlib import Path
 
 import pytest
 import torch
 from hypothesis import HealthCheck, settings
+
+BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 
 settings.register_profile(
     "panconv", deadline=None, derandomize=True, max_examples=40, suppress_health_check=[HealthCheck.too_slow]
@@ -18,6 +23,17 @@ if not torch.cuda.is_available():
 @pytest.fixture(autouse=True)
 def seeded():
     torch.manual_seed(0)
+
+
+@pytest.fixture
+def scripts(monkeypatch):
+    """Imports a script of benchmarks/, and leaves no trace of it: some share their names with modules of the tests."""
+    before = set(sys.modules)
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    yield importlib.import_module
+    for name in set(sys.modules) - before:
+        if str(BENCHMARKS) in str(getattr(sys.modules[name], "__file__", "")):
+            del sys.modules[name]
 
 
 @pytest.fixture(scope="session")

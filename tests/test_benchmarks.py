@@ -23,17 +23,6 @@ MACHINE = {"device", "load", "cpu", "cores", "threads", "torch", "pyg", "panconv
 COMMON = {"benchmark", "graph", "nodes", "entries", "who", "F"}
 
 
-@pytest.fixture
-def scripts(monkeypatch):
-    """Imports a script of the suite, and leaves no trace of it: some share their names with modules of the tests."""
-    before = set(sys.modules)
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    yield importlib.import_module
-    for name in set(sys.modules) - before:
-        if str(BENCHMARKS) in str(getattr(sys.modules[name], "__file__", "")):
-            del sys.modules[name]
-
-
 def script(name, *arguments):
     path = os.pathsep.join([str(Path(panconv.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
     command = [sys.executable, str(BENCHMARKS / name), *map(str, arguments)]
