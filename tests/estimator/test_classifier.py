@@ -190,6 +190,14 @@ def test_the_deep_head():
     assert np.allclose(sparse.predict_proba(), dense.predict_proba(), atol=1e-3)
 
 
+def test_the_deep_head_has_more_seeds_than_a_class_has_labels():
+    A, X, y, truth = planted()
+    few = np.full_like(y, -1)
+    for c in range(3):
+        few[np.flatnonzero(truth == c)[:3]] = c
+    assert PANClassifier("pan", seeds=5, epochs=3).fit(X, few, graph=A).predict().shape == y.shape
+
+
 def test_seeds_are_told_out_of_fold(monkeypatch):
     A, X, y, _ = planted()
     seen = []

@@ -58,8 +58,7 @@ def chosen_head(asked: Any, nodes: Nodes | Matrix, labels: Labels, task: Task, s
     left = end is None or linear is None or time.perf_counter() + _LEAST * (end - began) < end
     training = _deep(asked, nodes, labels, task, seed) if left else None
     presets, searching = (PRESETS[:1], False) if end is None else (PRESETS, True)
-    if end is None and asked.head == "auto":
-        end = time.perf_counter() + _PATIENCE
+    end = _limit(end, asked.head)
     deep = {} if training is None else held_recipes(training, task, asked.epochs, presets, end, searching)
     scores = {} if linear is None else {linear.name: linear.scores}
     scores |= {name: held.scores for name, held in deep.items()}
@@ -72,6 +71,11 @@ def chosen_head(asked: Any, nodes: Nodes | Matrix, labels: Labels, task: Task, s
         return Choice("pan", name, training.finished(deep[name], end), scores[name], losses)
     assert linear is not None
     return Choice("linear", name, linear.model, linear.scores, losses)
+
+
+def _limit(end: float | None, head: str) -> float | None:
+    """When the deep head has to be done, from now on: one that nobody asked for does not take for ever."""
+    return time.perf_counter() + _PATIENCE if end is None and head == "auto" else end
 
 
 def _linear(asked: Any, nodes: Nodes | Matrix, labels: Labels, task: Task) -> Weighed:

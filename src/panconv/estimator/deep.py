@@ -250,9 +250,10 @@ class DeepTraining:
         return data
 
     def _apart(self, S: int) -> np.ndarray:
-        """A labelled row for each seed; of classes all of the largest, which can spare it."""
+        """A labelled row for each seed; of classes all of the largest, which can spare it, again where it has too few."""
         y = self.labels.y[self.labels.known]
-        return np.flatnonzero(y == np.bincount(y).argmax())[:S] if self.labels.kind == "softmax" else np.arange(S)
+        largest = np.arange(S) if self.labels.kind != "softmax" else np.flatnonzero(y == np.bincount(y).argmax())
+        return np.resize(largest, S)
 
 
 def _sparse(x: Tensor) -> Any:
