@@ -250,7 +250,7 @@ class DeepTraining:
         return data
 
     def _apart(self, S: int) -> np.ndarray:
-        """A labelled row for each seed, twice where there are too few; of classes all of the largest, which can spare it."""
+        """A labelled row for each seed, some twice if there are few; of classes of the largest, which can spare it."""
         y = self.labels.y[self.labels.known]
         largest = np.arange(S) if self.labels.kind != "softmax" else np.flatnonzero(y == np.bincount(y).argmax())
         return np.resize(largest, S)
