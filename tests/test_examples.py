@@ -50,14 +50,17 @@ def test_communities():
 
 
 def test_the_readme_runs(tmp_path, monkeypatch):
-    (tmp_path / "edges.csv").write_text("source,target\nann,bob\nbob,cyd\ncyd,dan\n")
-    (tmp_path / "nodes.csv").write_text("id,topic\nann,a\nbob,b\ncyd,a\ndan,b\n")
+    edges = [f"node-{i},node-{(i + step) % 20}\n" for i in range(20) for step in (2, 4)]
+    (tmp_path / "edges.csv").write_text("source,target\n" + "".join(edges))
+    nodes = [f"node-{i},{'ab'[i % 2] if i < 4 else ''}\n" for i in range(20)]
+    (tmp_path / "nodes.csv").write_text("id,topic\n" + "".join(nodes))
     monkeypatch.chdir(tmp_path)
     text = (EXAMPLES.parent / "README.md").read_text()
     names: dict[str, object] = {}
     for block in text.split("```python\n")[1:]:
         exec(block.split("```")[0], names)
     assert names["out"].shape == (2708, 7)
+    assert names["panconv"].load_model(tmp_path / "model").predict(graph=names["g"], nodes=["node-17"]) == "b"
 
 
 def test_localisation(tmp_path):

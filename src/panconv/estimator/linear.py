@@ -18,6 +18,7 @@ from torch import Tensor
 
 from panconv.estimator import ridge
 from panconv.estimator.axes import Axes
+from panconv.estimator.compared import standard_errors
 from panconv.estimator.nodes import Matrix
 from panconv.estimator.penalties import PENALTIES, SMALL, Chosen, Task, chosen, refitted, with_ones
 from panconv.estimator.scaled import Scaled
@@ -92,14 +93,7 @@ def _clearly_best(found: dict[str, Chosen], weight: Tensor) -> str:
     """The profile that rows lose least by, if by a standard error less than the first: few labels say little."""
     first = next(iter(found))
     best = min(found, key=lambda name: found[name].loss)
-    lost, least = found[first].lost, found[best].lost
-    if lost is None or least is None or best == first:
-        return first
-    known = lost.isfinite() & least.isfinite()
-    gain, share = (lost - least)[known], weight[known] / weight[known].sum()
-    mean = (share * gain).sum()
-    error = (share.square() * (gain - mean).square()).sum().sqrt()
-    return best if mean > error else first
+    return best if standard_errors(found[first].lost, found[best].lost, weight) > 1 else first
 
 
 def _around(penalty: float) -> tuple[float, ...]:

@@ -8,10 +8,11 @@ import torch
 from torch import Tensor
 
 from panconv.estimator.calibration import temperature
+from panconv.estimator.compared import mean_and_error, standard_errors
 from panconv.estimator.losses import LOSSES
 from panconv.estimator.penalties import Task
 
-_CLEARLY = 0.5  # standard errors by which a later candidate must lose less than the one before
+_CLEARLY = 0.5  # standard errors: a candidate that loses as many more than the best loses clearly more
 
 
 class Lost(NamedTuple):
@@ -33,12 +34,11 @@ class Lost(NamedTuple):
     @property
     def mean(self) -> float:
         """NaN where nothing was held out."""
-        return float(_mean(self.each, self.weight)[0])
+        return float(mean_and_error(self.each, self.weight)[0])
 
     def less(self, other: Lost) -> float:
-        """By how many standard errors the other one loses less than this, row by row."""
-        mean, error = _mean(self.each - other.each, self.weight)
-        return float(mean / error) if float(error) > 0 else 0.0
+        """By how many standard errors the other one loses less than this."""
+        return standard_errors(self.each, other.each, self.weight)
 
 
 def least(lost: dict[str, Lost]) -> str:
@@ -50,16 +50,6 @@ def least(lost: dict[str, Lost]) -> str:
         return next(iter(lost))
     best = min(known, key=told.__getitem__)
     return next(name for name in known if name == best or lost[name].less(lost[best]) < _CLEARLY)
-
-
-def _mean(values: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:
-    """The weighted mean of what is known, and its standard error."""
-    known = values.isfinite()
-    if not bool(known.any()):
-        return values.new_tensor(torch.nan), values.new_tensor(torch.nan)
-    share = weight[known] / weight[known].sum()
-    mean = (share * values[known]).sum()
-    return mean, (share.square() * (values[known] - mean).square()).sum().sqrt()
 
 
 def _squared(scores: Tensor, task: Task) -> Tensor:

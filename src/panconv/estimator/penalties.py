@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
+from panconv.estimator.compared import standard_errors
 from panconv.estimator.folds import Folds
 from panconv.estimator.losses import LOSSES
 from panconv.estimator.solver import Problems, minimise, polished
@@ -49,7 +51,7 @@ class Chosen(NamedTuple):
     loss: float  # held out, the mean of the rows; NaN where there was nothing to choose by
     tried: dict[float, float]  # the loss by penalty
     scores: Tensor  # (n, C), out of fold; NaN for rows that no fold was held against
-    lost: Tensor | None = None  # (n,), what each row lost out of fold, float64
+    lost: Tensor  # (n,), what each row lost out of fold, float64
     start: Tensor | None = None  # (r + 1, C): the mean of the folds' coefficients
 
 
@@ -58,20 +60,30 @@ def with_ones(Q: Tensor) -> Tensor:
     return torch.cat([Q, Q.new_ones(len(Q), 1)], dim=1)
 
 
+def able(found: list[Chosen], weight: Tensor) -> list[Chosen]:
+    """Those that lose no more than the best does and a standard error.
+
+    The strongest of these penalties is the choice: the lowest point of a noisy curve is too weak a penalty where labels
+    are few (docs/estimator.md).
+    """
+    best = min(found, key=lambda each: each.loss)
+    return [each for each in found if each is best or standard_errors(each.lost, best.lost, weight) < 1]
+
+
 def chosen(Q: Tensor, task: Task, penalties: tuple[float, ...] = PENALTIES) -> Chosen:
-    """The penalty with the lowest held-out loss.
+    """The strongest penalty whose held-out loss is not clearly above the lowest.
 
     Args:
         Q: (n, r + 1), the rows on their axes and a column of ones.
         task: what they are to tell.
         penalties: descending.
     """
-    K, C = task.folds.K, task.targets.size(1)
-    nowhere = torch.full((len(Q), C), torch.nan, dtype=torch.float64)
+    K = task.folds.K
     if not bool(task.folds.held_out.any()):
-        return Chosen(FALLBACK, torch.nan, {}, nowhere)
+        return nothing_held_out(task)
     small = Q.numel() <= SMALL
-    best, start, at_once = Chosen(FALLBACK, torch.inf, {}, nowhere), None, 4 if small else 2
+    found: list[Chosen] = []
+    start, at_once = None, 4 if small else 2
     tried: dict[float, float] = {}
     squares = Q.square().T @ task.weight.to(Q.dtype)
     for first in range(0, len(penalties), at_once):
@@ -82,16 +94,23 @@ def chosen(Q: Tensor, task: Task, penalties: tuple[float, ...] = PENALTIES) -> C
         scores = problems.scores(W)
         lost = problems.loss.value(scores, problems.targets).unflatten(1, (len(some), K))
         losses = task.held_out(lost).tolist()
+        before = min(tried.values(), default=math.inf)
         tried |= dict(zip(some, losses, strict=True))
-        place, before = min(range(len(some)), key=losses.__getitem__), best.loss
-        if losses[place] < best.loss:
+        for place, penalty in enumerate(some):
             own = task.folds.out_of_fold(scores.unflatten(1, (len(some), K))[:, place].double())
             mean = W.unflatten(1, (len(some), K))[:, place].mean(1)
-            best = Chosen(some[place], losses[place], tried, own, task.each(lost[:, place]), mean)
-        if place < len(some) - 1 or losses[place] > before - _GAIN:  # weaker ones are no better
+            found.append(Chosen(penalty, losses[place], tried, own, task.each(lost[:, place]), mean))
+        found = able(found, task.weight)  # the others need not be held
+        if losses[-1] > min(losses) or min(losses) > before - _GAIN:  # weaker ones are no better
             break
         start = W[:, -K:]
-    return best._replace(tried=tried)
+    return found[0]
+
+
+def nothing_held_out(task: Task) -> Chosen:
+    """Where there is nothing to choose by."""
+    nowhere = torch.full(task.targets.shape, torch.nan, dtype=torch.float64)
+    return Chosen(FALLBACK, torch.nan, {}, nowhere, nowhere[:, 0])
 
 
 def refitted(Q: Tensor, task: Task, choice: Chosen) -> Tensor:

@@ -5,27 +5,26 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from panconv.estimator.penalties import FALLBACK, PENALTIES, Chosen, Task
+from panconv.estimator.penalties import PENALTIES, Chosen, Task, able, nothing_held_out
 
 WIDE = (*PENALTIES, 1e-7, 1e-8, 1e-9, 1e-10)  # numbers without noise want next to none
 
 
 def chosen(Q: Tensor, task: Task, penalties: tuple[float, ...] = WIDE) -> Chosen:
-    """The penalty with the lowest mean squared error of the rows that folds held out.
+    """The strongest penalty whose squared error, of the rows that folds held out, is not clearly above the lowest.
 
     With G = Σᵢ sᵢ qᵢqᵢᵀ of a fold's training rows = V diag(d) Vᵀ, all penalties are (d + λ)⁻¹ on its axes.
     """
-    n, C = len(Q), task.targets.size(1)
     if not bool(task.folds.held_out.any()):
-        nowhere = torch.full((n, C), torch.nan, dtype=torch.float64)
-        return Chosen(FALLBACK, torch.nan, {}, nowhere)
+        return nothing_held_out(task)
     scores = torch.stack([_fold(Q, task, k, penalties) for k in range(task.folds.K)], dim=2)  # (n, P, K, C)
     lost = (scores - task.targets[:, None, None]).square().sum(-1)
-    losses = task.held_out(lost).tolist()
-    place = min(range(len(losses)), key=losses.__getitem__)
-    tried = dict(zip(penalties, losses, strict=True))
-    own = task.folds.out_of_fold(scores[:, place])
-    return Chosen(penalties[place], losses[place], tried, own, task.each(lost[:, place]))
+    tried = dict(zip(penalties, task.held_out(lost).tolist(), strict=True))
+    found = [
+        Chosen(penalty, loss, tried, task.folds.out_of_fold(scores[:, place]), task.each(lost[:, place]))
+        for place, (penalty, loss) in enumerate(tried.items())
+    ]
+    return able(found, task.weight)[0]
 
 
 def refitted(Q: Tensor, task: Task, choice: Chosen) -> Tensor:

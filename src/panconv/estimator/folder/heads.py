@@ -88,7 +88,9 @@ def _linear(content: Any, state: State, F: int, C: int, held: Tensor) -> LinearM
     losses = {number_of(each, "penalty"): number_of(each, "loss") for each in pairs}
     if len(losses) != len(tried):
         raise ValueError("its 'tried' names a penalty twice")
-    chosen = Chosen(number_of(content, "penalty"), number_of(content, "loss"), losses, held)
+    chosen = Chosen(
+        number_of(content, "penalty"), number_of(content, "loss"), losses, held, torch.full((len(held),), torch.nan)
+    )
     compared = numbers_of(content, "compared")
     return LinearModel(LinearHead(coefs, taken(state, "intercept", (C,)), profile, chosen, compared), paths)
 
