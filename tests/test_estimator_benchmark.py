@@ -158,3 +158,18 @@ def test_reading_and_the_linear_head_say_whether_their_goals_are_met(scripts, mo
     told = capsys.readouterr().out
     assert "5% labels, 2 splits: panconv" in told
     assert "60% labels, 1 splits: panconv" in told
+
+
+def test_candidates_stand_beside_the_one_that_was_chosen(scripts, capsys, tmp_path):
+    choosing = scripts("choosing")
+    to = tmp_path / "found.json"
+    choosing.main(
+        ["--graphs", "heterophilous", "--splits", "2", "--first", "7", "--planted-nodes", "200", "--json", str(to)]
+    )
+    out = capsys.readouterr().out
+    assert "| heterophilous |" in out
+    first, second = json.loads(to.read_text())["heterophilous"]
+    assert [first["seed"], second["seed"]] == [7, 8]
+    assert list(first["accuracy"]) == [*choosing.CANDIDATES, "chosen"]
+    for one in (first, second):
+        assert one["accuracy"]["chosen"] == pytest.approx(one["accuracy"][one["chosen"]])
