@@ -113,3 +113,20 @@ def test_settings_that_make_no_sense(settings, message):
     A, X, y, _ = planted()
     with pytest.raises((ValueError, TypeError), match=message):
         PANClassifier(**{"head": "linear", **settings}).fit(X, y, graph=A)
+
+
+@pytest.mark.parametrize("kind", [PANClassifier, PANRegressor])
+def test_tables_in_another_order_give_the_same_answers(kind):
+    A, X, y, _ = planted(N=120)
+    names = np.array([f"n{i}" for i in range(120)])
+    edges = pd.DataFrame({"source": names[A.nonzero()[0]], "target": names[A.nonzero()[1]]})
+    nodes = pd.DataFrame({"id": names, "a": X[:, 0], "b": X[:, 1], "label": np.where(y < 0, None, y)})
+
+    def answers(edges, nodes):
+        graph = read(edges, nodes, label="label")
+        return dict(zip(graph.ids, kind("linear").fit(graph).predict(), strict=True))
+
+    mixed = edges.sample(frac=1, random_state=2)
+    there, again = answers(edges, nodes), answers(mixed, nodes.sample(frac=1, random_state=1))
+    given, found = ([float(each[name]) for name in names] for each in (there, again))
+    np.testing.assert_allclose(found, given, rtol=1e-5)

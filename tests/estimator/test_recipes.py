@@ -24,6 +24,7 @@ def test_without_an_end_all_presets_are_tried():
     found = recipes.held_recipes(*given(), 3, ("general", "heterophilous"), None, True)
     assert list(found) == ["pan", "pan, heterophilous"]
     assert found["pan"].recipe != found["pan, heterophilous"].recipe
+    assert "layer" not in {held.recipe.setting("norm") for held in found.values()}  # or nothing could be explained
 
 
 def test_what_is_left_of_the_time_goes_into_a_search(monkeypatch):

@@ -200,11 +200,18 @@ def _check_class_weight(given: dict[Any, Any], classes: list[Any]) -> None:
             raise ValueError(f"class_weight of {shown(name)} must be at least 0 and finite, got {shown(value)}")
 
 
-def folds_for(cv: Any, labels: Labels, counted: Labels, seed: int) -> Folds:
-    """The folds of the labels that count. Pairs and splitters speak of all that are known, weighing nothing or not."""
+def folds_for(cv: Any, labels: Labels, counted: Labels, seed: int, nodes: Nodes | Matrix) -> Folds:
+    """The folds of the labels that count. Pairs and splitters speak of all that are known, weighing nothing or not.
+
+    Nodes that have ids are dealt out in the order of these: a table that is sorted another way gives the same folds.
+    """
     classifies = labels.kind != "squared"
     if as_integer(cv) is not None:
-        return folds_of(cv, counted.y[counted.known], classifies, seed)
+        rows, ids = counted.rows, nodes.ids if isinstance(nodes, Nodes) else None
+        if ids is None:
+            return folds_of(cv, counted.y[rows], classifies, seed)
+        order = np.argsort(ids[rows].astype(str))
+        return folds_of(cv, counted.y[rows[order]], classifies, seed).of(torch.from_numpy(np.argsort(order)))
     return folds_of(cv, labels.y[labels.known], classifies).of(torch.from_numpy(counted.known[labels.known]))
 
 

@@ -114,7 +114,7 @@ class PANClassifier(ClassifierMixin, Answers, GraphEstimator):  # type: ignore[m
         labels = checked_classes(known.without(weight))
         self.classes_, own = labels.classes, as_tensor(per_class(weight, labels, self.class_weight))
         seed = seed_of(self.random_state)
-        task = Task(labels.targets, own, folds_for(self.cv, known, labels, seed), labels.kind)
+        task = Task(labels.targets, own, folds_for(self.cv, known, labels, seed, nodes), labels.kind)
         single = labels.kind == "softmax"
         # Before the head, which then knows how much of the budget is left.
         less = beside(nodes, torch.from_numpy(labels.rows), task) if isinstance(nodes, Nodes) and single else None

@@ -18,6 +18,7 @@ USUAL = "pan"  # what the first preset is called
 # By the preset that does best: where more settings are looked for.
 _SPACE_OF = {"general": "random-propagation", "heterophilous": "heterophilous"}
 SEARCHED = "pan, searched"
+_EXPLAINABLE = "batch"  # the norm in place of layer norm, whose scores no explanation can take apart
 _SHARE = 0.5  # of the time that is left, for a search; the other half is for training its choice as the presets are
 _LEAST = 6  # times as long as a preset took, or a search is not begun: it would try next to nothing
 
@@ -45,6 +46,7 @@ def held_recipes(
         if found and end is not None and not _time_for(end, 2 * max(each.seconds for each in found.values())):
             break
         recipe = PAN.preset(name)
+        recipe = recipe.but(norm=_EXPLAINABLE) if recipe.setting("norm") == "layer" else recipe
         found[_called(name)] = training.held(recipe if epochs is None else recipe.but(epochs=epochs), end)
     if searching and end is not None and task.loss == "softmax":
         best = least({name: Lost.of(each.scores, task) for name, each in found.items()})
@@ -60,6 +62,7 @@ def _searched(training: DeepTraining, space: str, epochs: int | None, end: float
     seconds = _SHARE * (end - now)
     data, S = training.split(), len(training.seeds)
     drawn = SPACES[space] if epochs is None else SPACES[space].with_values(epochs=epochs)
+    drawn = drawn.with_values(norm=_EXPLAINABLE) if space == "heterophilous" else drawn
     how: dict[str, Any] = {"seeds": 2, "finalists": 4, "reruns": S, "fresh": 0, "budget": seconds}
     trainer = Pans(data, end=now + seconds)
     found = search(data, drawn, split="given", **how, seed=training.seeds[0], trainer=trainer)

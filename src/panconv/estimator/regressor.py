@@ -84,7 +84,7 @@ class PANRegressor(RegressorMixin, GraphEstimator):  # type: ignore[misc]  # sci
         labels = known.without(weight)
         rows = labels.rows
         seed = seed_of(self.random_state)
-        folds = folds_for(self.cv, known, labels, seed)
+        folds = folds_for(self.cv, known, labels, seed, nodes)
         task = Task(labels.targets, as_tensor(weight[rows]), folds, "squared")
         self._flat = len(np.shape(np.asarray(given.y))) == 1
         self.head_, self.choice_, self._model, scores, self.scores_ = chosen_head(
