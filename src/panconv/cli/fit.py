@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import panconv
-from panconv.cli import checks, given, screen
+from panconv.cli import checks, given, known_ids, screen
 from panconv.cli.options import GRAPH_NAMES, Columns, Label, Nodes, completing, json_of
 from panconv.cli.run_file import NAME, Run, read_run, text_of
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from panconv.data import Graph
 
 HEADS = ("auto", "linear", "pan")
-FILES = ("model.safetensors", "model.json", "README.md", NAME, "predicted.csv", "report.html")
+FILES = ("model.safetensors", "model.json", "README.md", NAME, known_ids.FILE, "predicted.csv", "report.html")
 
 
 def fit(
@@ -67,7 +67,8 @@ def fit(
     run = run.but(directed=directed, strict=strict, seed=seed)
     _check(run)
     out = _folder(out, config)
-    checks.outputs(None, out / FILES[0], json_file)
+    checks.outputs(None, out / FILES[0])
+    checks.outputs(None, json_file, model=out)
     read = _read(run)
     with screen.Steps() as bar:
         bar.show("learning", _seconds(run))
@@ -111,9 +112,13 @@ def _folder(out: Path | None, config: Path | None) -> Path:
         home = config if config is None or config.is_dir() else config.parent
         if home is None or not (home / "model.json").is_file():
             raise ValueError("--out is missing: name a folder for the model, such as --out model/")
-        return home
-    if out.is_dir() and any(out.iterdir()) and not (out / "model.json").is_file():
-        raise ValueError(f"--out {out} is a folder that holds something else than a model: name another one")
+        out = home
+    if out.is_dir() and any(out.iterdir()):
+        if not (out / "model.json").is_file():
+            raise ValueError(f"--out {out} is a folder that holds something else than a model: name another one")
+        from panconv.estimator.folder.files import check_former
+
+        check_former(out)
     return out
 
 
@@ -160,6 +165,7 @@ def _written(estimator: Any, graph: Graph, run: Run, out: Path) -> Any:
     named: dict[str, Any] = {name: column for name, column in run.columns.items() if name != "label"}
     named |= {"directed": True} if run.directed else {}
     extra |= {"README.md": card(estimator, graph, found, told, named), NAME: text_of(run, out)}
+    extra[known_ids.FILE] = known_ids.text_of(graph.ids[estimator._known].astype(str).tolist())
     save(estimator, out, extra)
     return found
 

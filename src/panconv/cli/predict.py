@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from panconv.base.near import missing_file
-from panconv.cli import checks, screen
+from panconv.cli import checks, known_ids, screen
 from panconv.cli.model_folder import Asked, Folder, Tables
 from panconv.cli.options import Columns, Label, Nodes, json_of
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from panconv.data import Graph
 
 _WHICH = {
+    "with a label": "nodes with a label; which of them it learned from is not known, as the model folder has no "
+    f"{known_ids.FILE}",
     "not learned from": "nodes whose label it did not learn from",
     "all with a label": "nodes with a label, some of which it learned from",
     "learned from": "nodes whose label it learned from, which says little: --truth FILE has others",
@@ -54,7 +56,7 @@ def predict(
     wanted = _wanted(ids, ids_file)
     if truth is not None and not truth.is_file():
         raise missing_file(truth, "--truth")
-    checks.outputs(None, out, json_file)
+    checks.outputs(None, out, json_file, model=model)
 
     from panconv.estimator.answer_table import answers, header
 
@@ -141,7 +143,9 @@ def _compared(names: tuple[str, ...], found: list[list[Any]], truth: list[Any]) 
     pairs = [(row[1], real, row[known]) for row, real in zip(found, truth, strict=True) if real is not None]
     fresh = [(said, real) for said, real, learned in pairs if learned == "no"]
     parts = {"not learned from": fresh}
-    if len(fresh) < len(pairs):
+    if any(learned is None for *_, learned in pairs):
+        parts = {"with a label": [(said, real) for said, real, _ in pairs]}
+    elif len(fresh) < len(pairs):
         parts["all with a label" if fresh else "learned from"] = [(said, real) for said, real, _ in pairs]
     judge = _of_numbers if names[1] == "value" else _of_classes
     return [{"nodes": name, "count": len(part), **judge(part)} for name, part in parts.items() if part]
