@@ -2,7 +2,9 @@
 
 import csv
 import json
+import os
 import shutil
+import sys
 
 import numpy as np
 import pytest
@@ -157,6 +159,17 @@ def test_a_folder_that_may_not_be_replaced_is_refused_before_the_work(place, tmp
         done = call(*command, cwd=tmp_path)
         assert done.code == 2
         assert "model holds 'why.html', which is not of the model there: move it, or name another" in done.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere names of files are always Unicode")
+def test_a_name_that_is_no_utf_8_is_refused_before_the_work(place, tmp_path, monkeypatch):
+    odd = os.fsdecode(b"caf\xe9-edges.csv")
+    shutil.copy(place / TABLES[0], tmp_path / odd)
+    monkeypatch.setattr(given, "whole", None)  # reading would fail
+    done = call("fit", odd, place / TABLES[1], *FIT[3:], cwd=tmp_path)
+    assert done.code == 2
+    assert len(done.stderr.splitlines()) == 1
+    assert "the path 'caf\\udce9-edges.csv' is not UTF-8" in done.stderr
 
 
 def test_predict_beside_the_truth(place, tmp_path):

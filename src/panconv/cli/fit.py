@@ -13,7 +13,7 @@ import typer
 import panconv
 from panconv.cli import checks, given, known_ids, screen
 from panconv.cli.options import GRAPH_NAMES, Columns, Label, Nodes, completing, json_of
-from panconv.cli.run_file import NAME, Run, read_run, text_of
+from panconv.cli.run_file import NAME, Run, check_tables, read_run, text_of
 
 if TYPE_CHECKING:
     from panconv.data import Graph
@@ -67,6 +67,7 @@ def fit(
     run = run.but(directed=directed, strict=strict, seed=seed)
     _check(run)
     out = _folder(out, config)
+    check_tables(run, out)
     checks.outputs(None, out / FILES[0])
     checks.outputs(None, json_file, model=out)
     read = _read(run)

@@ -29,7 +29,7 @@ def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) 
 
 
 def cell(value: Any) -> Any:
-    """A text, or a line within it, that a spreadsheet would take for a formula, and run, gets an apostrophe in front."""
+    """A text, or a line within it, that a spreadsheet would run as a formula gets an apostrophe in front."""
     if not isinstance(value, str) or _NUMBER.fullmatch(value):
         return value
     value = _NEXT_LINE.sub(r"\1'", value)
