@@ -285,7 +285,7 @@ def test_the_folder_appears_whole_or_not_at_all(place, tmp_path, monkeypatch):
             "name it with --label; there",
         ),
         (("fit", "{}/m--edges.csv", "{}/m--nodes.csv", "--out", "m", "--label", "knid"), "did you mean 'kind'?"),
-        (("fit", "cora", "--out", "m", "--head", "deep"), "--head must be one of auto, linear, pan, got 'deep'"),
+        (("fit", "cora", "--out", "m", "--head", "deep"), "--head must be one of linear, pan, auto, got 'deep'"),
         (("fit", "cora", "--out", "m", "--budget", "5"), "--budget must be a time above 0, such as 90s"),
         (("fit", "cora", "--out", "{}"), "holds something else than a model"),
         (("fit", "--config", "{}/model/rum.toml"), "run.toml'?"),

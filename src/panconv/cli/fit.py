@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import panconv
+from panconv.base.heads import HEADS
 from panconv.cli import checks, given, known_ids, screen
 from panconv.cli.options import GRAPH_NAMES, Columns, Label, Nodes, completing, json_of
 from panconv.cli.run_file import NAME, Run, check_tables, read_run, text_of
@@ -18,7 +19,6 @@ from panconv.cli.run_file import NAME, Run, check_tables, read_run, text_of
 if TYPE_CHECKING:
     from panconv.data import Graph
 
-HEADS = ("auto", "linear", "pan")
 FILES = ("model.safetensors", "model.json", "README.md", NAME, known_ids.FILE, "predicted.csv", "report.html")
 
 
@@ -91,8 +91,7 @@ def _check(run: Run) -> None:
             raise ValueError(f"--columns, --label, --directed and --regression go with tables, not with {run.edges!r}")
     elif run.nodes is None and not run.edges.endswith(".graphml"):
         raise ValueError(f"the labels are in a table of nodes, and {run.edges} is one of edges: add it, NODES")
-    if run.head is not None and run.head not in HEADS:
-        raise ValueError(f"--head must be one of {', '.join(HEADS)}, got {run.head!r}")
+    checks.one_of(run.head, HEADS, "--head")
     if run.seed is not None:
         checks.count(run.seed, "--seed", 0, 2**31 - 1)
     _seconds(run)
