@@ -35,7 +35,7 @@ def fit(
     label: Label = None,
     out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="The folder of the model.")] = None,
     budget: Annotated[
-        str | None, typer.Option(metavar="TIME", help="So long at most, or a little more: 90s, 5m.")
+        str | None, typer.Option(metavar="TIME", help="Time limit, such as 90s or 5m; may be exceeded slightly.")
     ] = None,
     head: Annotated[
         str | None, typer.Option(metavar="|".join(HEADS), help="The kind of model.", autocompletion=completing(HEADS))
@@ -44,17 +44,17 @@ def fit(
     columns: Columns = None,
     directed: Annotated[bool | None, typer.Option("--directed", help="Edges of a table lead one way.")] = None,
     strict: Annotated[bool | None, typer.Option("--strict", help="Stop at what a table has wrong.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Of all that is drawn at random.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of everything that is drawn at random.")] = None,
     config: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A run.toml to repeat; what is typed counts more.")
+        Path | None, typer.Option(metavar="FILE", help="A run.toml to repeat; command-line options take precedence.")
     ] = None,
     json_file: Annotated[Path | None, json_of("the figures")] = None,
 ) -> None:
-    """Learn the labels of a graph's nodes from those that are known, and say them of all, how sure, and why.
+    """Learn from the nodes whose label is known, predict all others, and say how certain each prediction is.
 
-    What is known stands in a column of the table of nodes, with empty cells where it is not known. The folder has the
-    model, README.md about it, predicted.csv with every node, report.html to look at, and run.toml, which repeats the
-    run. It appears whole or not at all.
+    Labels stand in a column of the table of nodes, whose cells are empty where the label is not known. The folder has
+    the model, README.md about it, predicted.csv with every node, report.html to look at, and run.toml, which repeats
+    the run. It appears whole or not at all.
 
     Example: panconv fit edges.csv nodes.csv --label topic --out model/
     """
@@ -98,7 +98,7 @@ def _check(run: Run) -> None:
 
 
 def _seconds(run: Run) -> float | None:
-    """The budget."""
+    """The time limit, where there is one."""
     if run.budget is None:
         return None
     from panconv.base.times import checked_seconds
@@ -172,12 +172,13 @@ def _written(estimator: Any, graph: Graph, run: Run, out: Path) -> Any:
 
 def _show(estimator: Any, found: Any, out: Path) -> None:
     """What was learned, on the screen."""
+    from panconv.estimator.worth_of_numbers import NumbersWorth
+
     losses = ", ".join(f"{name} {value:.3f}" for name, value in estimator.scores_.items())
-    choice = getattr(estimator, "choice_", estimator.head_)
-    screen.out.print(f"head: {choice} (loss out of fold: {losses})")
+    screen.out.print(f"head: {estimator.choice_} (loss out of fold: {losses})")
     if found is None:
         screen.out.print("Nothing was held out, so nothing can be said of how good it is: there are too few labels.")
-    elif hasattr(found, "fits"):
+    elif isinstance(found, NumbersWorth):
         rows = screen.table(("out of fold", "R²", "95 % interval", "absolute error"))
         for name, one in found.fits.items():
             rows.add_row(name, f"{one.r2.value:.3f}", f"{one.r2.low:.2f} to {one.r2.high:.2f}", f"{one.mae.value:.4g}")
@@ -191,15 +192,18 @@ def _show(estimator: Any, found: Any, out: Path) -> None:
         screen.out.print(found.verdict)
         T, off = f"{estimator.temperature_:.2f}", f"{100 * found.calibration_error:.1f} points"
         screen.out.print(
-            f"calibrated by one temperature, {T}; probabilities and shares then differ by {off} in the mean"
+            f"calibrated by one temperature, {T}; predicted probabilities then differ from observed frequencies by "
+            f"{off} on average"
         )
     screen.say("written", out, f" ({', '.join(FILES)})")
 
 
 def _plain(estimator: Any, found: Any) -> dict[str, Any]:
     """The figures, for machines."""
+    from panconv.estimator import PANClassifier
+
     content = {"head": estimator.head_, "losses": estimator.scores_, "labels": int(estimator._known.sum())}
-    if hasattr(estimator, "classes_"):
+    if isinstance(estimator, PANClassifier):
         content |= {"classes": [str(each) for each in estimator.classes_], "temperature": estimator.temperature_}
     return content | {"figures": None if found is None else _named(asdict(found))}
 

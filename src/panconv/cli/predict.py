@@ -33,9 +33,9 @@ def predict(
     graph: Tables = None,
     nodes: Nodes = None,
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write the answers as a CSV file.")] = None,
-    ids: Annotated[str | None, typer.Option(metavar="ID,...", help="Of these nodes alone.")] = None,
+    ids: Annotated[str | None, typer.Option(metavar="ID,...", help="Answer for these nodes only.")] = None,
     ids_file: Annotated[
-        Path | None, typer.Option("--nodes", metavar="FILE", help="Of the ids in a file, one a line.")
+        Path | None, typer.Option("--nodes", metavar="FILE", help="Answer only for the ids in this file, one per line.")
     ] = None,
     truth: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A table of ids and labels to compare with.")
@@ -45,10 +45,10 @@ def predict(
     directed: Annotated[bool | None, typer.Option("--directed", help="Edges of a table lead one way.")] = None,
     json_file: Annotated[Path | None, json_of("what is known of the answers")] = None,
 ) -> None:
-    """Say the labels of the nodes of a graph: the one that the model learned from, a later state of it, or another.
+    """Predict the labels of a graph's nodes: of the graph that the model learned from, a later state, or another one.
 
-    How tables are read, the model's run.toml says, unless it is typed. Where labels are known, it also says how many of
-    the answers are right.
+    Tables are read as the model's run.toml says; command-line options take precedence. Where labels are known, it also
+    says how many of the answers are right.
 
     Example: panconv predict model/ edges.csv nodes.csv --out predicted.csv
     """
@@ -98,7 +98,7 @@ def _show(names: tuple[str, ...], found: list[list[Any]]) -> dict[str, Any]:
     if names[1] == "value":
         values = [row[1] for row in found]
         mean = sum(values) / len(values)
-        screen.out.print(f"{len(found):,} nodes: {min(values):.4g} to {max(values):.4g}, {mean:.4g} in the mean")
+        screen.out.print(f"{len(found):,} nodes: {min(values):.4g} to {max(values):.4g}, {mean:.4g} on average")
         return {"least": min(values), "mean": mean, "most": max(values)}
     counts = Counter(row[1] for row in found)
     rows = screen.table(("class", "nodes", "mean probability"), f"{len(found):,} nodes")
