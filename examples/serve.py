@@ -1,7 +1,9 @@
 """A model that `panconv fit` wrote, behind HTTP: an example with FastAPI, not a product.
 
 It answers for the nodes of two tables, and for nodes that a request brings along with their edges. It listens to this
-machine alone and asks nobody who they are: put what checks that in front of it before others can reach it.
+machine alone and asks nobody who they are: put what checks that in front of it before others can reach it. Tables are
+read as the run.toml of the model says: names of columns, --directed. Each request that brings nodes or edges reads both
+tables anew, so it takes as long as reading them does.
 
 pip install fastapi uvicorn pandas
 panconv fit edges.csv nodes.csv --label topic --out model/
@@ -12,31 +14,42 @@ curl -X POST localhost:8000/predict -H 'Content-Type: application/json' -d '{"id
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import panconv
+from panconv.cli.run_file import NAME, Run, read_run
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MOST = 1000  # nodes and edges that a request may bring, and nodes that it may ask for
 
 
 class Answerer:
-    """A model and the graph that it is asked about, whose columns `panconv.read` has to guess right."""
+    """A model and the graph that it is asked about. What the model's run.toml does not name, `panconv.read` guesses."""
 
     def __init__(self, model: str | Path, edges: str | Path, nodes: str | Path) -> None:
         import pandas as pd
 
         self.model = panconv.load_model(model)
         self.edges, self.nodes = (pd.read_csv(path, dtype=str, keep_default_na=False) for path in (edges, nodes))
-        self.graph = panconv.read(self.edges, self.nodes)
+        self.run = read_run(Path(model)) if (Path(model) / NAME).is_file() else Run()
+        self.graph = self.read(self.edges, self.nodes)
+
+    def read(self, edges: "pd.DataFrame", nodes: "pd.DataFrame") -> panconv.data.Graph:
+        """Two tables as the model's were read; the column of labels may be missing."""
+        columns = {what: name for what, name in self.run.columns.items() if what != "label" or name in nodes}
+        return panconv.read(edges, nodes, directed=bool(self.run.directed), **columns)
 
     def with_new(self, nodes: list[dict[str, Any]], edges: list[tuple[str, str]]) -> panconv.data.Graph:
         """The graph, and what a request adds to it for its own answer."""
         import pandas as pd
 
         texts = [{name: "" if value is None else str(value) for name, value in node.items()} for node in nodes]
-        more = pd.DataFrame(edges, columns=self.edges.columns[:2], dtype=str)
+        ends = (self.run.source or self.edges.columns[0], self.run.target or self.edges.columns[1])
+        more = pd.DataFrame(edges, columns=ends, dtype=str)
         every = (pd.concat([self.edges, more]).fillna(""), pd.concat([self.nodes, pd.DataFrame(texts)]).fillna(""))
-        return panconv.read(*every)
+        return self.read(*every)
 
     def __call__(self, ids: list[str], nodes: list[dict[str, Any]], edges: list[tuple[str, str]]) -> dict[str, Any]:
         """The probability of each class, by id."""

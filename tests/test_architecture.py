@@ -57,6 +57,7 @@ PUBLIC = [
 COVERED = {
     "__main__": "cli",
     "base/checks": "base/test_misuse",
+    "base/heads": "cli/test_fit",
     "base/launch": "compute/kernels",
     "base/tracing": "training/test_cuda_graph",
     **{f"best/{name}": "best/test_rows" for name in ("ablation", "contests", "elsewhere", "ladder")},

@@ -1,6 +1,7 @@
 """The examples run, and show what they say."""
 
 import runpy
+import shutil
 import warnings
 from pathlib import Path
 
@@ -130,14 +131,14 @@ def served(tmp_path_factory):
     files = place / "edges.csv", place / "nodes.csv"
     PANClassifier("linear").fit(panconv.read(*files)).save(place / "model")
     names = runpy.run_path(str(EXAMPLES / "serve.py"))
-    return names, names["Answerer"](place / "model", *files)
+    return names, names["Answerer"](place / "model", *files), place
 
 
 NEW = {"ids": ["new", "p3"], "nodes": [{"id": "new", "age": 1.2}], "edges": [["new", "p1"], ["new", "p3"]]}
 
 
 def test_serve_answers_for_nodes_that_it_has_never_seen(served):
-    _, answerer = served
+    _, answerer, _ = served
     found = answerer(*NEW.values())
     assert set(found["new"]) == {"x", "y"}
     assert found["new"]["y"] != found["p3"]["y"]
@@ -148,6 +149,22 @@ def test_serve_answers_for_nodes_that_it_has_never_seen(served):
         answerer(["nobody"], [], [])
 
 
+def test_serve_reads_tables_as_the_model_was_told(served, tmp_path):
+    """The two columns of ends do not come first, and edges lead one way."""
+    names, answerer, place = served
+    place = shutil.copytree(place, tmp_path / "place")
+    lines = (place / "edges.csv").read_text().splitlines()[1:]
+    (place / "edges.csv").write_text("note,payer,payee\n" + "".join(f"x,{line}\n" for line in lines))
+    run = '[graph]\nedges = "../edges.csv"\nsource = "payer"\ntarget = "payee"\nlabel = "gone"\ndirected = true\n'
+    (place / "model" / "run.toml").write_text(run)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the model learned from edges that lead both ways
+        told = names["Answerer"](place / "model", place / "edges.csv", place / "nodes.csv")
+        assert told.graph.directed
+        assert told.graph.num_edges == answerer.graph.num_edges
+        assert set(told(*NEW.values())["new"]) == {"x", "y"}
+
+
 def test_serve_over_http(served):
     pytest.importorskip("fastapi", reason="FastAPI is not installed: pip install fastapi httpx2")
     with warnings.catch_warnings():
@@ -156,7 +173,7 @@ def test_serve_over_http(served):
             from fastapi.testclient import TestClient
         except RuntimeError as error:
             pytest.skip(f"FastAPI's TestClient lacks something: {error}")
-    names, answerer = served
+    names, answerer, _ = served
     client = TestClient(names["app"](answerer))
     reply = client.post("/predict", json=NEW)
     assert reply.status_code == 200

@@ -32,6 +32,41 @@ def test_a_folder_appears_whole_and_takes_the_place_of_another(tmp_path):
     assert (path / "file").read_text() == "newer"
 
 
+@pytest.mark.skipif(os.name != "posix", reason="permissions are POSIX's")
+@pytest.mark.parametrize("mode", [0o700, 0o750, 0o775])
+def test_permissions_stay(tmp_path, mode):
+    write(tmp_path / "model", "old")
+    (tmp_path / "model").chmod(mode)
+    with replacing_folder(tmp_path / "model", lambda former: None) as temporary:
+        assert temporary.stat().st_mode & 0o777 == mode  # while it is written to, too
+    assert (tmp_path / "model").stat().st_mode & 0o777 == mode
+
+
+@pytest.mark.parametrize("exchanging", [True, False])
+@pytest.mark.parametrize("empty", [True, False])
+def test_what_gets_into_the_former_folder_meanwhile_is_kept(tmp_path, monkeypatch, exchanging, empty):
+    def check(former):
+        if (former / "mine").exists():
+            raise ValueError(f"{former} holds mine")
+
+    path, swap = tmp_path / "model", folders._swap
+    path.mkdir() if empty else write(path, "old")
+
+    def late(new, place):
+        if not (new / "mine").exists():
+            (place / "mine").write_text("mine")
+        swap(new, place)
+
+    monkeypatch.setattr(folders, "_swap", late)
+    if not exchanging:
+        monkeypatch.setattr(folders, "_exchanged", lambda one, other: False)
+    with pytest.raises(ValueError, match=rf"^{path} holds mine$"):
+        write(path, check=check)
+    assert (path / "mine").read_text() == "mine"
+    assert sorted(os.listdir(path)) == (["mine"] if empty else ["file", "mine", "old alone"])
+    assert os.listdir(tmp_path) == ["model"]
+
+
 def test_where_two_folders_cannot_change_places(tmp_path, monkeypatch):
     monkeypatch.setattr(folders, "_exchanged", lambda one, other: False)
     write(tmp_path / "model", "old")

@@ -2,12 +2,15 @@
 
 import csv
 import json
+import os
 import shutil
+import sys
 
 import numpy as np
 import pytest
 from in_process import call
 
+from panconv.cli import given
 from panconv.estimator.pages import report_page as page
 
 COLUMNS = "source=payer,target=payee,id=key"
@@ -61,7 +64,8 @@ def rows_of(path):
 def test_the_folder(place):
     said = " ".join((place / "said.txt").read_text().split())
     names = {path.name for path in (place / "model").iterdir()}
-    assert names == {"model.safetensors", "model.json", "README.md", "run.toml", "predicted.csv", "report.html"}
+    model = {"model.safetensors", "model.json", "known.json", "run.toml"}
+    assert names == model | {"README.md", "predicted.csv", "report.html"}
     rows, nodes = rows_of(place / "model/predicted.csv"), rows_of(place / "m--nodes.csv")
     assert [row["id"] for row in rows] == [row["key"] for row in nodes]
     assert [row["known"] == "yes" for row in rows] == [bool(row["kind"]) for row in nodes]
@@ -99,6 +103,73 @@ def test_predict_says_what_fit_said(place, tmp_path):
         assert done.code == 0, done.stderr
         every = rows_of(tmp_path / "p.csv")
         assert rows_of(tmp_path / "some.csv") == [every[7], every[3]]
+
+
+def test_what_was_learned_from_does_not_depend_on_predicted_csv(place, tmp_path):
+    for name in ("model", *TABLES):
+        (shutil.copytree if name == "model" else shutil.copy)(place / name, tmp_path / name)
+    first = call("predict", "model", "--out", "p.csv", cwd=tmp_path)
+    for change in (
+        lambda file: file.write_text("id,class,known\nm-1,home,no\n"),
+        lambda file: file.unlink(),
+    ):
+        change(tmp_path / "model/predicted.csv")
+        again = call("predict", "model", "--out", "p.csv", cwd=tmp_path)
+        assert again.code == 0, again.stderr
+        assert again.stdout == first.stdout
+        assert (tmp_path / "p.csv").read_bytes() == (place / "model/predicted.csv").read_bytes()
+
+
+def test_without_known_json_nothing_is_called_fresh(place, tmp_path):
+    shutil.copytree(place / "model", tmp_path / "model")
+    (tmp_path / "model/known.json").unlink()
+    tables = [place / name for name in TABLES]
+    asked = ("--truth", place / "m--truth.csv", "--out", "p.csv", "--json", "p.json")
+    done = call("predict", "model", *tables, *asked, cwd=tmp_path)
+    assert done.code == 0, done.stderr
+    assert "of 60 nodes with a label; which of them it learned from is not known" in " ".join(done.stdout.split())
+    (found,) = json.loads((tmp_path / "p.json").read_text())["compared"]
+    assert (found["nodes"], found["count"]) == ("with a label", 60)
+    assert {(row["known"], row["hops"]) for row in rows_of(tmp_path / "p.csv")} == {("", "")}
+
+
+def test_nothing_is_written_into_the_model_folder(place, tmp_path):
+    shutil.copytree(place / "model", tmp_path / "model")
+    (tmp_path / "link").symlink_to("model")
+    before = {path.name: path.read_bytes() for path in (tmp_path / "model").iterdir()}
+    tables = [place / name for name in TABLES]
+    for command in (
+        ("predict", "model", *tables, "--out", "model/predicted.csv"),
+        ("predict", "model", *tables, "--json", "link/new/p.json"),
+        ("explain", "link", "m-1", *tables, "--html", "model/why.html"),
+        ("fit", *tables, *FIT[3:], "--json", "model/m.json"),
+    ):
+        done = call(*command, cwd=tmp_path)
+        assert done.code == 2, command
+        assert f"{command[-1]} would be in the model folder" in done.stderr
+    assert {path.name: path.read_bytes() for path in (tmp_path / "model").iterdir()} == before
+
+
+def test_a_folder_that_may_not_be_replaced_is_refused_before_the_work(place, tmp_path, monkeypatch):
+    for name in ("model", *TABLES):
+        (shutil.copytree if name == "model" else shutil.copy)(place / name, tmp_path / name)
+    (tmp_path / "model/why.html").write_text("mine")
+    monkeypatch.setattr(given, "whole", None)  # reading would fail
+    for command in (FIT, ("fit", "--config", "model")):
+        done = call(*command, cwd=tmp_path)
+        assert done.code == 2
+        assert "model holds 'why.html', which is not of the model there: move it, or name another" in done.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere names of files are always Unicode")
+def test_a_name_that_is_no_utf_8_is_refused_before_the_work(place, tmp_path, monkeypatch):
+    odd = os.fsdecode(b"caf\xe9-edges.csv")
+    shutil.copy(place / TABLES[0], tmp_path / odd)
+    monkeypatch.setattr(given, "whole", None)  # reading would fail
+    done = call("fit", odd, place / TABLES[1], *FIT[3:], cwd=tmp_path)
+    assert done.code == 2
+    assert len(done.stderr.splitlines()) == 1
+    assert "the path 'caf\\udce9-edges.csv' is not UTF-8" in done.stderr
 
 
 def test_predict_beside_the_truth(place, tmp_path):
@@ -214,7 +285,7 @@ def test_the_folder_appears_whole_or_not_at_all(place, tmp_path, monkeypatch):
             "name it with --label; there",
         ),
         (("fit", "{}/m--edges.csv", "{}/m--nodes.csv", "--out", "m", "--label", "knid"), "did you mean 'kind'?"),
-        (("fit", "cora", "--out", "m", "--head", "deep"), "--head must be one of auto, linear, pan, got 'deep'"),
+        (("fit", "cora", "--out", "m", "--head", "deep"), "--head must be one of linear, pan, auto, got 'deep'"),
         (("fit", "cora", "--out", "m", "--budget", "5"), "--budget must be a time above 0, such as 90s"),
         (("fit", "cora", "--out", "{}"), "holds something else than a model"),
         (("fit", "--config", "{}/model/rum.toml"), "run.toml'?"),

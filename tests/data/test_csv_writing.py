@@ -23,6 +23,15 @@ def test_formulas_are_defused(tmp_path):
         assert cell(plain) == plain
 
 
+def test_no_line_of_a_text_is_a_formula(tmp_path):
+    ids = ["n3\r=HYPERLINK(0)", "a\r\n  @SUM(A1)", "b\n-1+1", "c\rd", "=1\r+2"]
+    write_csv(tmp_path / "t.csv", ("id", "a\r=b", "n"), [(each, each, 1.5) for each in ids])
+    with (tmp_path / "t.csv").open(newline="") as file:
+        found = list(csv.reader(file))
+    expected = ["n3\r'=HYPERLINK(0)", "a\r\n  '@SUM(A1)", "b\n'-1+1", "c\rd", "'=1\r'+2"]
+    assert found == [["id", "a\r'=b", "n"], *([each, each, "1.5"] for each in expected)]
+
+
 def test_cora_comes_back(tmp_path):
     paths = export("cora", tmp_path)
     graph, data = read(*paths[:2]), load("cora", normalize=False)

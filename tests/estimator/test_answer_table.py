@@ -66,6 +66,8 @@ def test_where_no_label_was_learned_from(graph):
     rows = [*answers(clf, graph, np.zeros(21, dtype=bool))]
     assert {row[6] for row in rows} == {"no"}
     assert {row[7] for row in rows} == {None}
+    rows = [*answers(clf, graph, None)]  # nobody knows
+    assert {(row[6], row[7]) for row in rows} == {(None, None)}
 
 
 def test_a_bar_in_the_name_of_a_class():

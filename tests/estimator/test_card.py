@@ -39,6 +39,9 @@ def test_classes():
     assert "<script>" not in text
     assert not re.search(r"(?<!\\)\[link", text)
     assert "format version 1" in text
+    written = re.findall(r"--(?:out|html) (\S+)", text)
+    assert written  # whatever it tells to write lies outside the folder, which could not be replaced otherwise
+    assert all(each.startswith("../") for each in written)
     assert """panconv.read("edges.csv", "nodes.csv", source="pay'er", directed=True)\n""" in text
 
 

@@ -52,6 +52,16 @@ def test_what_comes_back_answers_as_what_was_saved(fitted, data, head, tmp_path)
         assert (tmp_path / "again" / name).read_bytes() == (tmp_path / "model" / name).read_bytes()
 
 
+def test_a_folder_that_does_not_say_what_was_chosen(fitted, tmp_path):
+    fitted["linear"].save(tmp_path / "model")
+    content = json.loads((tmp_path / "model/model.json").read_text())
+    (tmp_path / "model/model.json").write_text(json.dumps({**content, "choice": None, "seconds": None}))
+    again = load_model(tmp_path / "model")
+    assert (again.choice_, again.seconds_, again.head_) == (None, None, "linear")
+    again.save(tmp_path / "again")
+    assert load_model(tmp_path / "again").choice_ is None
+
+
 def test_what_needs_the_graph_says_so(fitted, data, tmp_path):
     (A, X, y), clf = data, fitted["pan"]
     clf.save(tmp_path)

@@ -7,7 +7,6 @@ Case i of a run is case 0 of the run with seed + i, which is how a failure is re
 
 from __future__ import annotations
 
-import argparse
 import copy
 import functools
 import hashlib
@@ -16,7 +15,6 @@ import os
 import random
 import shutil
 import signal
-import sys
 import tempfile
 import warnings
 from collections import Counter
@@ -25,7 +23,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import torch
-from fuzz_models import ODD, SECONDS, limited_memory, one_byte, too_slow, written
+from fuzz_models import ODD, SECONDS, counted, limited_memory, one_byte, too_slow, typed, written
 from safetensors.torch import save as serialised
 
 from panconv import PANClassifier, PANRegressor, load_model, read
@@ -262,24 +260,12 @@ def case(seed: int, folder: Path) -> str:
 
 
 def main(cases: int, seed: int) -> Counter[str]:
-    """Runs the cases, in this process, and counts what became of them; each failure prints how to replay it."""
-    tally: Counter[str] = Counter()
+    """Runs the cases, in this process, and counts what became of them."""
     bases()
     with tempfile.TemporaryDirectory() as folder, limited_memory(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for i in range(seed, seed + cases):
-            try:
-                tally[case(i, Path(folder) / "model")] += 1
-            except Exception as error:  # noqa: PERF203
-                tally["failed"] += 1
-                print(f"{type(error).__name__}: {error!s:.500}\n  replay: python {__file__} --cases 1 --seed {i}")
-    return tally
+        return counted(lambda i: case(i, Path(folder) / "model"), cases, seed, __file__)
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--cases", type=int, default=1000)
-    parser.add_argument("--seed", type=int, default=0)
-    tally = main(**vars(parser.parse_args()))
-    print(json.dumps(tally))
-    sys.exit(bool(tally["failed"]))
+    typed(main)

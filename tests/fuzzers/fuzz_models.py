@@ -16,6 +16,7 @@ import signal
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Callable
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -268,22 +269,32 @@ def limited_memory():
 
 
 def main(cases: int, seed: int) -> Counter[str]:
-    """Runs the cases, in this process, and counts what became of them; each failure prints how to replay it."""
-    tally: Counter[str] = Counter()
+    """Runs the cases, in this process, and counts what became of them."""
     with tempfile.TemporaryDirectory() as folder, limited_memory():
-        for i in range(seed, seed + cases):
-            try:
-                tally[case(i, Path(folder))] += 1
-            except Exception as error:  # noqa: PERF203
-                tally["failed"] += 1
-                print(f"{type(error).__name__}: {error!s:.500}\n  replay: python {__file__} --cases 1 --seed {i}")
+        return counted(lambda i: case(i, Path(folder)), cases, seed, __file__)
+
+
+def counted(case: Callable[[int], str], cases: int, seed: int, file: str) -> Counter[str]:
+    """What became of the cases; each failure prints how to replay it."""
+    tally: Counter[str] = Counter()
+    for i in range(seed, seed + cases):
+        try:
+            tally[case(i)] += 1
+        except Exception as error:  # noqa: PERF203
+            tally["failed"] += 1
+            print(f"{type(error).__name__}: {error!s:.500}\n  replay: python {file} --cases 1 --seed {i}")
     return tally
 
 
-if __name__ == "__main__":
+def typed(main: Callable[[int, int], Counter[str]]) -> None:
+    """Runs as many cases as the command line says, and exits with 1 if one of them failed."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--cases", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
     tally = main(**vars(parser.parse_args()))
     print(json.dumps(tally))
     sys.exit(bool(tally["failed"]))
+
+
+if __name__ == "__main__":
+    typed(main)

@@ -94,6 +94,7 @@ def disk_refusing(path: Path, only: Path | None = None) -> Iterator[None]:
 
 
 def synced(path: Path, flags: int) -> None:
+    """Forces a file or a folder, opened with these flags, to the disk, as far as its file system can."""
     handle = os.open(path, flags)
     try:
         os.fsync(handle)

@@ -7,6 +7,7 @@ import errno
 import os
 import secrets
 import shutil
+import stat
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -28,7 +29,8 @@ def replacing_folder(path: Path, check_former: Callable[[Path], None]) -> Iterat
 
     Args:
         path: the folder. What is there may be nothing, an empty folder, or one that may be replaced.
-        check_former: raises where a folder that holds something may not be replaced.
+        check_former: raises a ValueError where a folder that holds something may not be replaced. It is asked twice,
+            before the work and once the folders have changed places.
     """
     with disk_refusing(path):
         place = Path(os.path.realpath(path))  # a link goes on leading to it
@@ -38,6 +40,8 @@ def replacing_folder(path: Path, check_former: Callable[[Path], None]) -> Iterat
         with disk_refusing(path):
             place.parent.mkdir(parents=True, exist_ok=True)
             temporary.mkdir()
+            if place.is_dir():  # whoever could not read the former folder shall not read the new one
+                temporary.chmod(stat.S_IMODE(place.stat().st_mode) | stat.S_IRWXU)
         with disk_refusing(path):
             yield temporary
         with disk_refusing(path):
@@ -45,6 +49,7 @@ def replacing_folder(path: Path, check_former: Callable[[Path], None]) -> Iterat
                 synced(each, os.O_RDWR)
             _sync_folder(temporary)
             _swap(temporary, place)
+            _check_swapped(path, place, temporary, check_former)
             _sync_folder(place.parent)
     finally:
         with suppress(OSError):  # which rmtree does not ignore wherever it may come from
@@ -57,6 +62,17 @@ def _check_place(path: Path, place: Path, check_former: Callable[[Path], None]) 
         raise ValueError(f"cannot write {path}: it is a file; name a folder")
     if place.is_dir() and any(place.iterdir()):
         check_former(place)
+
+
+def _check_swapped(path: Path, place: Path, former: Path, check_former: Callable[[Path], None]) -> None:
+    """Puts the former folder back where something has got into it since it was looked at: it would be deleted."""
+    try:
+        if former.is_dir() and any(former.iterdir()):
+            check_former(former)
+    except ValueError:
+        _swap(former, place)
+        _check_place(path, place, check_former)  # says the same, by the name of the folder
+        raise
 
 
 def _sync_folder(folder: Path) -> None:

@@ -103,12 +103,17 @@ def device(name: str) -> str:
     return name
 
 
-def outputs(plot: Path | None = None, *others: Path | None) -> None:
-    """Refuses what cannot be written, before anything is computed."""
+def outputs(plot: Path | None = None, *others: Path | None, model: Path | None = None) -> None:
+    """Refuses what cannot be written, before anything is computed, and what would get into a model folder.
+
+    A folder that holds anything beside its model is never replaced by another fit, so nothing is added to it.
+    """
     if plot is not None and plot.suffix not in PLOTS:
         raise ValueError(f"--plot must end in {', '.join(PLOTS)}, got {str(plot)!r}")
     for path in (plot, *others):
         if path is not None:
+            if model is not None and model.resolve() in (path.parent.resolve() / path.name).parents:
+                raise ValueError(f"{path} would be in the model folder {model}: name a file outside of it")
             check_writable(path)
 
 

@@ -19,15 +19,15 @@ def explain(
     graph: Tables = None,
     nodes: Nodes = None,
     label: Annotated[
-        str | None, typer.Option(metavar="CLASS", help="The class that is explained; the predicted one if none is.")
+        str | None, typer.Option(metavar="CLASS", help="The class to explain; by default the predicted one.")
     ] = None,
-    top: Annotated[int, typer.Option(help="So many single paths.")] = 5,
+    top: Annotated[int, typer.Option(help="How many single paths to list.")] = 5,
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page with a drawing to look at.")] = None,
     columns: Columns = None,
     directed: Annotated[bool | None, typer.Option("--directed", help="Edges of a table lead one way.")] = None,
     json_file: Annotated[Path | None, json_of("the explanation")] = None,
 ) -> None:
-    """Say why a node is taken for what it is: by path lengths, by the nodes it hears, by features, by single paths.
+    """Say why a node is predicted as it is: by path lengths, by the nodes it hears, by features, by single paths.
 
     The parts add up to the score. Without tables it is about those that the model learned from.
 
@@ -35,7 +35,7 @@ def explain(
     """
     asked = Asked.of(model, graph, nodes, columns, None, directed)
     checks.count(top, "--top", 0)
-    checks.outputs(None, html, json_file)
+    checks.outputs(None, html, json_file, model=model)
     estimator, read = asked.estimator(), asked.graph()
     one = estimator.explain(read.ids[read.index(node)], label=label, top=top, graph=read)
     screen.out.print("\n".join(map(screen.printable, str(one).splitlines())), soft_wrap=True)

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import panconv
-from panconv.cli import checks, given, screen
+from panconv.base.heads import HEADS
+from panconv.cli import checks, given, known_ids, screen
 from panconv.cli.options import GRAPH_NAMES, Columns, Label, Nodes, completing, json_of
-from panconv.cli.run_file import NAME, Run, read_run, text_of
+from panconv.cli.run_file import NAME, Run, check_tables, read_run, text_of
 
 if TYPE_CHECKING:
     from panconv.data import Graph
 
-HEADS = ("auto", "linear", "pan")
-FILES = ("model.safetensors", "model.json", "README.md", NAME, "predicted.csv", "report.html")
+FILES = ("model.safetensors", "model.json", "README.md", NAME, known_ids.FILE, "predicted.csv", "report.html")
 
 
 def fit(
@@ -35,7 +35,7 @@ def fit(
     label: Label = None,
     out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="The folder of the model.")] = None,
     budget: Annotated[
-        str | None, typer.Option(metavar="TIME", help="So long at most, or a little more: 90s, 5m.")
+        str | None, typer.Option(metavar="TIME", help="Time limit, such as 90s or 5m; may be exceeded slightly.")
     ] = None,
     head: Annotated[
         str | None, typer.Option(metavar="|".join(HEADS), help="The kind of model.", autocompletion=completing(HEADS))
@@ -44,17 +44,17 @@ def fit(
     columns: Columns = None,
     directed: Annotated[bool | None, typer.Option("--directed", help="Edges of a table lead one way.")] = None,
     strict: Annotated[bool | None, typer.Option("--strict", help="Stop at what a table has wrong.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Of all that is drawn at random.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of everything that is drawn at random.")] = None,
     config: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A run.toml to repeat; what is typed counts more.")
+        Path | None, typer.Option(metavar="FILE", help="A run.toml to repeat; command-line options take precedence.")
     ] = None,
     json_file: Annotated[Path | None, json_of("the figures")] = None,
 ) -> None:
-    """Learn the labels of a graph's nodes from those that are known, and say them of all, how sure, and why.
+    """Learn from the nodes whose label is known, predict all others, and say how certain each prediction is.
 
-    What is known stands in a column of the table of nodes, with empty cells where it is not known. The folder has the
-    model, README.md about it, predicted.csv with every node, report.html to look at, and run.toml, which repeats the
-    run. It appears whole or not at all.
+    Labels stand in a column of the table of nodes, whose cells are empty where the label is not known. The folder has
+    the model, README.md about it, predicted.csv with every node, report.html to look at, and run.toml, which repeats
+    the run. It appears whole or not at all.
 
     Example: panconv fit edges.csv nodes.csv --label topic --out model/
     """
@@ -67,7 +67,9 @@ def fit(
     run = run.but(directed=directed, strict=strict, seed=seed)
     _check(run)
     out = _folder(out, config)
-    checks.outputs(None, out / FILES[0], json_file)
+    check_tables(run, out)
+    checks.outputs(None, out / FILES[0])
+    checks.outputs(None, json_file, model=out)
     read = _read(run)
     with screen.Steps() as bar:
         bar.show("learning", _seconds(run))
@@ -89,15 +91,14 @@ def _check(run: Run) -> None:
             raise ValueError(f"--columns, --label, --directed and --regression go with tables, not with {run.edges!r}")
     elif run.nodes is None and not run.edges.endswith(".graphml"):
         raise ValueError(f"the labels are in a table of nodes, and {run.edges} is one of edges: add it, NODES")
-    if run.head is not None and run.head not in HEADS:
-        raise ValueError(f"--head must be one of {', '.join(HEADS)}, got {run.head!r}")
+    checks.one_of(run.head, HEADS, "--head")
     if run.seed is not None:
         checks.count(run.seed, "--seed", 0, 2**31 - 1)
     _seconds(run)
 
 
 def _seconds(run: Run) -> float | None:
-    """The budget."""
+    """The time limit, where there is one."""
     if run.budget is None:
         return None
     from panconv.base.times import checked_seconds
@@ -111,9 +112,13 @@ def _folder(out: Path | None, config: Path | None) -> Path:
         home = config if config is None or config.is_dir() else config.parent
         if home is None or not (home / "model.json").is_file():
             raise ValueError("--out is missing: name a folder for the model, such as --out model/")
-        return home
-    if out.is_dir() and any(out.iterdir()) and not (out / "model.json").is_file():
-        raise ValueError(f"--out {out} is a folder that holds something else than a model: name another one")
+        out = home
+    if out.is_dir() and any(out.iterdir()):
+        if not (out / "model.json").is_file():
+            raise ValueError(f"--out {out} is a folder that holds something else than a model: name another one")
+        from panconv.estimator.folder.files import check_former
+
+        check_former(out)
     return out
 
 
@@ -160,18 +165,20 @@ def _written(estimator: Any, graph: Graph, run: Run, out: Path) -> Any:
     named: dict[str, Any] = {name: column for name, column in run.columns.items() if name != "label"}
     named |= {"directed": True} if run.directed else {}
     extra |= {"README.md": card(estimator, graph, found, told, named), NAME: text_of(run, out)}
+    extra[known_ids.FILE] = known_ids.text_of(graph.ids[estimator._known].astype(str).tolist())
     save(estimator, out, extra)
     return found
 
 
 def _show(estimator: Any, found: Any, out: Path) -> None:
     """What was learned, on the screen."""
+    from panconv.estimator.worth_of_numbers import NumbersWorth
+
     losses = ", ".join(f"{name} {value:.3f}" for name, value in estimator.scores_.items())
-    choice = getattr(estimator, "choice_", estimator.head_)
-    screen.out.print(f"head: {choice} (loss out of fold: {losses})")
+    screen.out.print(f"head: {estimator.choice_} (loss out of fold: {losses})")
     if found is None:
         screen.out.print("Nothing was held out, so nothing can be said of how good it is: there are too few labels.")
-    elif hasattr(found, "fits"):
+    elif isinstance(found, NumbersWorth):
         rows = screen.table(("out of fold", "R²", "95 % interval", "absolute error"))
         for name, one in found.fits.items():
             rows.add_row(name, f"{one.r2.value:.3f}", f"{one.r2.low:.2f} to {one.r2.high:.2f}", f"{one.mae.value:.4g}")
@@ -185,15 +192,18 @@ def _show(estimator: Any, found: Any, out: Path) -> None:
         screen.out.print(found.verdict)
         T, off = f"{estimator.temperature_:.2f}", f"{100 * found.calibration_error:.1f} points"
         screen.out.print(
-            f"calibrated by one temperature, {T}; probabilities and shares then differ by {off} in the mean"
+            f"calibrated by one temperature, {T}; predicted probabilities then differ from observed frequencies by "
+            f"{off} on average"
         )
     screen.say("written", out, f" ({', '.join(FILES)})")
 
 
 def _plain(estimator: Any, found: Any) -> dict[str, Any]:
     """The figures, for machines."""
+    from panconv.estimator import PANClassifier
+
     content = {"head": estimator.head_, "losses": estimator.scores_, "labels": int(estimator._known.sum())}
-    if hasattr(estimator, "classes_"):
+    if isinstance(estimator, PANClassifier):
         content |= {"classes": [str(each) for each in estimator.classes_], "temperature": estimator.temperature_}
     return content | {"figures": None if found is None else _named(asdict(found))}
 

@@ -61,6 +61,7 @@ class Given:
 
 
 def is_table(name: str) -> bool:
+    """Whether a name is that of a table, by how it ends; it need not be there."""
     return Path(name).suffix.lower() in SUFFIXES
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from panconv.base.near import missing_file
-from panconv.cli import given
+from panconv.cli import given, known_ids
 from panconv.cli.run_file import NAME, Run, read_run
 
 if TYPE_CHECKING:
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 
     from panconv.data import Graph
 
-PREDICTED = "predicted.csv"
 Folder = Annotated[Path, typer.Argument(metavar="MODEL", help="The folder that panconv fit wrote.")]
 Tables = Annotated[
     str | None, typer.Argument(metavar="[EDGES]", help="A table of edges; without it, those that were learned from.")
@@ -96,14 +94,12 @@ class Asked:
             columns.pop("label")  # nobody need know the labels of another graph
         return given.whole(str(self.run.edges), nodes, columns, directed=bool(self.run.directed), tell=not self.own)
 
-    def learned(self, graph: Graph) -> np.ndarray:
-        """Of which nodes the label was learned from, (N,), as the predicted.csv of the folder says by their ids."""
+    def learned(self, graph: Graph) -> np.ndarray | None:
+        """Of which nodes the label was learned from, (N,), bool; None where the folder does not say."""
         import numpy as np
 
-        from panconv.data.csv_writing import cell
-
-        known = _known_ids(self.folder / PREDICTED)
-        return np.array([str(cell(each)) in known for each in graph.ids.astype(str).tolist()], dtype=bool)
+        found = known_ids.learned_from(graph.ids.astype(str).tolist(), self.folder)
+        return None if found is None else np.array(found, dtype=bool)
 
 
 def _has(nodes: Path, column: str) -> bool:
@@ -111,14 +107,3 @@ def _has(nodes: Path, column: str) -> bool:
     from panconv.data.tables import read_table
 
     return column in read_table(nodes, "nodes", Remarks()).columns
-
-
-def _known_ids(path: Path) -> set[str]:
-    """The ids of the nodes whose label was learned from; none where the file has been taken out of the folder."""
-    if not path.is_file():
-        return set()
-    try:
-        with path.open(newline="", encoding="utf-8") as file:
-            return {row["id"] for row in csv.DictReader(file) if row["known"] == "yes"}
-    except (csv.Error, KeyError, UnicodeDecodeError):
-        raise ValueError(f"{path} is not what panconv fit wrote: put that back, or take it out of the folder") from None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from panconv.base.near import missing_file
-from panconv.cli import checks, screen
+from panconv.cli import checks, known_ids, screen
 from panconv.cli.model_folder import Asked, Folder, Tables
 from panconv.cli.options import Columns, Label, Nodes, json_of
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from panconv.data import Graph
 
 _WHICH = {
+    "with a label": "nodes with a label; which of them it learned from is not known, as the model folder has no "
+    f"{known_ids.FILE}",
     "not learned from": "nodes whose label it did not learn from",
     "all with a label": "nodes with a label, some of which it learned from",
     "learned from": "nodes whose label it learned from, which says little: --truth FILE has others",
@@ -31,9 +33,9 @@ def predict(
     graph: Tables = None,
     nodes: Nodes = None,
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write the answers as a CSV file.")] = None,
-    ids: Annotated[str | None, typer.Option(metavar="ID,...", help="Of these nodes alone.")] = None,
+    ids: Annotated[str | None, typer.Option(metavar="ID,...", help="Answer for these nodes only.")] = None,
     ids_file: Annotated[
-        Path | None, typer.Option("--nodes", metavar="FILE", help="Of the ids in a file, one a line.")
+        Path | None, typer.Option("--nodes", metavar="FILE", help="Answer only for the ids in this file, one per line.")
     ] = None,
     truth: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A table of ids and labels to compare with.")
@@ -43,10 +45,10 @@ def predict(
     directed: Annotated[bool | None, typer.Option("--directed", help="Edges of a table lead one way.")] = None,
     json_file: Annotated[Path | None, json_of("what is known of the answers")] = None,
 ) -> None:
-    """Say the labels of the nodes of a graph: the one that the model learned from, a later state of it, or another.
+    """Predict the labels of a graph's nodes: of the graph that the model learned from, a later state, or another one.
 
-    How tables are read, the model's run.toml says, unless it is typed. Where labels are known, it also says how many of
-    the answers are right.
+    Tables are read as the model's run.toml says; command-line options take precedence. Where labels are known, it also
+    says how many of the answers are right.
 
     Example: panconv predict model/ edges.csv nodes.csv --out predicted.csv
     """
@@ -54,7 +56,7 @@ def predict(
     wanted = _wanted(ids, ids_file)
     if truth is not None and not truth.is_file():
         raise missing_file(truth, "--truth")
-    checks.outputs(None, out, json_file)
+    checks.outputs(None, out, json_file, model=model)
 
     from panconv.estimator.answer_table import answers, header
 
@@ -96,7 +98,7 @@ def _show(names: tuple[str, ...], found: list[list[Any]]) -> dict[str, Any]:
     if names[1] == "value":
         values = [row[1] for row in found]
         mean = sum(values) / len(values)
-        screen.out.print(f"{len(found):,} nodes: {min(values):.4g} to {max(values):.4g}, {mean:.4g} in the mean")
+        screen.out.print(f"{len(found):,} nodes: {min(values):.4g} to {max(values):.4g}, {mean:.4g} on average")
         return {"least": min(values), "mean": mean, "most": max(values)}
     counts = Counter(row[1] for row in found)
     rows = screen.table(("class", "nodes", "mean probability"), f"{len(found):,} nodes")
@@ -141,7 +143,9 @@ def _compared(names: tuple[str, ...], found: list[list[Any]], truth: list[Any]) 
     pairs = [(row[1], real, row[known]) for row, real in zip(found, truth, strict=True) if real is not None]
     fresh = [(said, real) for said, real, learned in pairs if learned == "no"]
     parts = {"not learned from": fresh}
-    if len(fresh) < len(pairs):
+    if any(learned is None for *_, learned in pairs):
+        parts = {"with a label": [(said, real) for said, real, _ in pairs]}
+    elif len(fresh) < len(pairs):
         parts["all with a label" if fresh else "learned from"] = [(said, real) for said, real, _ in pairs]
     judge = _of_numbers if names[1] == "value" else _of_classes
     return [{"nodes": name, "count": len(part), **judge(part)} for name, part in parts.items() if part]

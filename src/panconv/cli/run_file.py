@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import sys
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
@@ -31,6 +32,7 @@ _SECTIONS = {
     "versions": ("panconv", "python", "torch", "scikit-learn"),
 }
 _LARGEST = 2**20  # bytes
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
@@ -106,6 +108,13 @@ def read_run(path: Path) -> Run:
         if what in told:
             told[what] = _beside(path.parent, told[what])
     return Run(**told)
+
+
+def check_tables(run: Run, folder: Path) -> None:
+    """Refuses tables whose names could not be written into the file of a folder, before anything is learned of them."""
+    for path in run.tables.values():
+        if _SURROGATE.search(_seen_from(folder, path)):  # which stands for a byte that is not UTF-8
+            raise ValueError(f"the path {str(path)!r} is not UTF-8, which {NAME} is: rename the file")
 
 
 def text_of(run: Run, folder: Path) -> str:

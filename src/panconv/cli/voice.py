@@ -42,10 +42,12 @@ def settle(quiet: bool = False, verbose: bool = False) -> None:
 
 
 def is_quiet() -> bool:
+    """Whether results and errors alone are shown."""
     return _Voice.quiet
 
 
 def is_verbose() -> bool:
+    """Whether what the library logs is shown too."""
     return _Voice.verbose
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -11,19 +12,25 @@ from typing import Any
 from panconv.base.files import replacing
 
 _FORMULA = re.compile(r"[=+\-@\t\r]")
+_NEXT_LINE = re.compile(r"([\r\n]\s*)(?=[=+\-@])")  # what some readers take for the beginning of a cell
 _NUMBER = re.compile(r"[-+]?[0-9.]+(e[-+]?[0-9]+)?", re.IGNORECASE)
 
 
 def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """Writes a table: numbers as Python writes them, None as an empty cell, texts as they are."""
     with replacing(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow([cell(each) for each in header])
-        writer.writerows([cell(each) if type(each) is str else each for each in row] for row in rows)
+        plain, quoting = (
+            csv.writer(file, lineterminator="\n", quoting=how) for how in (csv.QUOTE_MINIMAL, csv.QUOTE_ALL)
+        )
+        for row in itertools.chain([header], rows):
+            cells = [cell(each) if isinstance(each, str) else each for each in row]
+            ends = any(isinstance(each, str) and "\r" in each for each in cells)  # which csv does not quote by itself
+            (quoting if ends else plain).writerow(cells)
 
 
 def cell(value: Any) -> Any:
-    """A text that a spreadsheet would take for a formula, and run, gets an apostrophe in front."""
-    if not isinstance(value, str) or not _FORMULA.match(value) or _NUMBER.fullmatch(value):
+    """A text, or a line within it, that a spreadsheet would run as a formula gets an apostrophe in front."""
+    if not isinstance(value, str) or _NUMBER.fullmatch(value):
         return value
-    return f"'{value}"
+    value = _NEXT_LINE.sub(r"\1'", value)
+    return f"'{value}" if _FORMULA.match(value) else value

@@ -19,23 +19,27 @@ _DIGITS = 6  # of a probability
 
 
 def header(estimator: Any) -> tuple[str, ...]:
+    """The names of the columns: those of a classifier, or of a regressor."""
     return OF_CLASSES if isinstance(estimator, PANClassifier) else OF_NUMBERS
 
 
-def answers(estimator: Any, graph: Graph, known: np.ndarray, rows: np.ndarray | None = None) -> Iterator[list[Any]]:
+def answers(
+    estimator: Any, graph: Graph, known: np.ndarray | None, rows: np.ndarray | None = None
+) -> Iterator[list[Any]]:
     """The rows of a table that `header` is the first line of.
 
     Args:
         estimator: a fitted `PANClassifier` with one class per node, or a `PANRegressor`.
         graph: whose nodes are asked for: the one that it was fitted on, or another.
-        known: (N,), bool, of which nodes the label was learned from.
+        known: (N,), bool, of which nodes the label was learned from; None if nobody knows, which leaves the columns
+            `known` and `hops` empty.
         rows: (n,), numbers of the nodes that are wanted; None for all.
     """
     nodes = None if rows is None else graph.ids[rows]  # of a few nodes no more of the graph is looked at than they need
     rows = np.arange(graph.num_nodes) if rows is None else rows
     ids, far = graph.ids[rows].tolist(), _hops(graph, known)[rows]
     hops = [int(each) if np.isfinite(each) else None for each in far]
-    learned = ["yes" if each else "no" for each in known[rows]]
+    learned = [None] * len(rows) if known is None else ["yes" if each else "no" for each in known[rows]]
     if not isinstance(estimator, PANClassifier):
         values = estimator.predict(graph=graph, nodes=nodes).tolist()
         yield from map(list, zip(ids, values, learned, hops, strict=True))
@@ -56,7 +60,7 @@ def set_of(names: list[str], within: np.ndarray) -> str:
     )
 
 
-def _hops(graph: Graph, known: np.ndarray) -> np.ndarray:
-    if not known.any():  # a graph that nothing was learned from
+def _hops(graph: Graph, known: np.ndarray | None) -> np.ndarray:
+    if known is None or not known.any():  # a graph that nothing was learned from
         return np.full(graph.num_nodes, np.inf)
     return sure.hops(graph.adjacency, np.flatnonzero(known))

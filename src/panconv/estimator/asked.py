@@ -17,7 +17,7 @@ from panconv.nn import num_hops
 
 AT_ONCE = 2**31  # bytes of what is computed for a whole graph at once; half of what is free, where that is less
 SMALL = 5_000  # nodes of a graph that is always taken whole
-_TIMES = 4  # as much work as the whole graph is, that blocks of it may be
+_TIMES = 4  # blocks may cost at most this many times the work of the whole graph
 _FIRST = 256  # nodes that the first block is around
 
 
@@ -121,7 +121,7 @@ class Around:
 def around_few(
     asked: Asked, model: nn.Module, rows: np.ndarray, most: int | None = None
 ) -> tuple[Nodes, Tensor] | None:
-    """A block around some nodes, and the place of each in it; None where the whole graph is as soon looked at.
+    """A block around some nodes, and the place of each in it; None where taking the whole graph is just as fast.
 
     Args:
         asked: the graph.

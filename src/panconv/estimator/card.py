@@ -26,8 +26,8 @@ _LIMITS = (
     "acquaintances.",
 )
 _SAME_FOLDS = (
-    "Settings were chosen and probabilities calibrated on the folds that the figures are of, which makes them a bit "
-    "too good."
+    "Settings were chosen and probabilities calibrated on the folds that the figures are of, so they are slightly "
+    "optimistic."
 )
 _MOST_NAMES = 8  # of columns and of classes, in a line
 
@@ -140,7 +140,9 @@ def _figures(found: Worth | NumbersWorth | None) -> list[str]:
     beside = [(name, _share(one)) for name, one in found.accuracy.items()]
     classes = [(one.name, f"{one.labels:,}", _share(one.precision), _share(one.recall)) for one in found.classes]
     off = f"{100 * found.calibration_error:.1f} points"
-    sure = f"Probabilities are off by {off} in the mean (log loss {found.log_loss:.3f})."
+    sure = (
+        f"Predicted probabilities differ from observed frequencies by {off} on average (log loss {found.log_loss:.3f})."
+    )
     own = _table(("class", "labels", "precision", "recall"), classes)
     return [intro, "", *_table(("", "accuracy"), beside), "", found.verdict, "", sure, "", *own, ""]
 
@@ -174,9 +176,9 @@ def _loading(classes: bool, named: Mapping[str, Any]) -> list[str]:
         "```",
         "",
         "```sh",
-        "panconv predict . edges.csv nodes.csv --out predicted.csv",
-        "panconv explain . ID edges.csv nodes.csv --html why.html",
-        "panconv fit --config run.toml --out again/  # repeats the run",
+        "panconv predict . edges.csv nodes.csv --out ../answers.csv",
+        "panconv explain . ID edges.csv nodes.csv --html ../why.html",
+        "panconv fit --config run.toml --out ../again/  # repeats the run",
         "```",
         "",
         f"The folder is of format version {VERSION}. `report.html` has all figures, `predicted.csv` all answers.",

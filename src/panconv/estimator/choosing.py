@@ -10,6 +10,7 @@ import numpy as np
 from torch import Tensor
 
 from panconv.base.checks import as_integer, shown
+from panconv.base.heads import HEADS
 from panconv.base.near import meant
 from panconv.base.times import checked_seconds
 from panconv.estimator.base import LinearModel
@@ -22,7 +23,6 @@ from panconv.estimator.recipes import held_recipes
 from panconv.estimator.terms import Paths
 from panconv.estimator.weighed import Weighed, best_linear, linear_head
 
-HEADS = ("linear", "pan", "auto")
 _log = logging.getLogger(__name__)
 PRESETS = ("general", "heterophilous")  # of the deep head; the second within a budget alone, since it takes minutes
 _SPENT = 0.95  # of a budget; the rest is for what comes after the trainings

@@ -41,6 +41,14 @@ def load_model(path: str | os.PathLike[str]) -> Any:
 
     Args:
         path: the folder; of a `PAN` also a file that ends in ``.safetensors``.
+
+    >>> import tempfile
+    >>> from panconv import PANClassifier
+    >>> X, y = [[0.0], [0.1], [0.9], [1.0]], ["low", "low", "high", "high"]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     PANClassifier("linear").fit(X, y).save(folder)
+    ...     load_model(folder).predict([[0.2], [0.8]]).tolist()
+    ['low', 'high']
     """
     folder = _folder(path)
     if not os.path.lexists(folder / SETTINGS) and (folder.suffix == ".safetensors" or _holds_pan(folder)):

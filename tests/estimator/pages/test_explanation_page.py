@@ -10,7 +10,7 @@ import torch
 from faces import BOXES, LOOKS, apart, fetched, hard_to_read, look
 from made_explanations import explained, town
 
-from panconv import PANClassifier
+from panconv import PANClassifier, PANRegressor
 from panconv.data.graph import Graph
 from panconv.estimator.explaining import Explanation
 from panconv.estimator.pages import explanation_page
@@ -78,6 +78,20 @@ def test_the_fitted_estimator_says_what_it_predicts(tmp_path):
     data = json.loads(re.search(r'id="data">(.*?)</script>', html, re.S)[1])
     said = clf.predict()
     assert all(node["predicted"] == said[int(node["id"])] for node in data["nodes"])
+
+
+@pytest.mark.parametrize(("columns", "what"), [(1, "Why 4 has its number"), (2, "Why 4: 1")])
+def test_a_number_has_no_class(tmp_path, columns, what):
+    A, X, w = town()
+    y = np.stack([X @ w, X[:, 0]], 1)[:, :columns].squeeze()
+    reg = PANRegressor("linear").fit(X, y, graph=sp.csr_matrix(A))
+    one = reg.explain(4, label=None if columns == 1 else 1)
+    html = explanation_page(one, reg, tmp_path / "a.html", labels=y[:, 0] if columns == 2 else y).read_text()
+    assert f"<title>{what}</title>" in html
+    assert ("column 1 of y; its number is" if columns == 2 else "the sum of the parts; its number is") in html
+    shown = re.sub(r"<(script|style).*?</\1>", "", html, flags=re.S)
+    assert "None" not in shown
+    assert ">class<" not in shown
 
 
 def test_what_cannot_be_drawn_is_refused(tmp_path):

@@ -36,11 +36,11 @@ class Explanation:
         lengths: what paths of n = 0, 1, … steps add; of several layers, of n steps in all.
         ends: what each node adds by its features, the largest first, those that add nothing left out.
         features: what each feature adds, over all nodes, the largest first, those that add nothing left out.
-        paths: the single paths that add most, the largest first; there may be very many others. The largest has the
-            largest size, whatever its sign, here as above. Through two layers the same nodes may come more than once,
-            with another one in the middle; of a model of more layers no paths are listed.
+        paths: the single paths that add most, the largest first; there may be very many others. Through two layers the
+            same nodes may come more than once, with another one in the middle; of a model of more layers no paths are
+            listed.
 
-    Printed, it is a few lines of text.
+    "Largest" means largest in absolute value throughout. Printed, it is a few lines of text.
     """
 
     node: Any

@@ -44,7 +44,7 @@ class At(Protocol):
     scores: np.ndarray  # (C,)
 
     def parts(self, c: int, top: int) -> Parts:
-        """Of the score of class c, with the so many best paths."""
+        """Of the score of class c, with its `top` best paths."""
 
 
 class NodeNames:

@@ -1,5 +1,5 @@
-"""The files of a model folder, written together and read without trust: nothing in them runs, and no name that is in
-them is opened."""
+"""The files of a model folder, written together and read without trust: nothing in them runs, and no path stored in
+them is ever opened."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def write(path: Path, content: dict[str, Any], tensors: dict[str, Tensor], extra
             f"what was learned of the columns takes {len(text):,} bytes, more than the {_LARGEST:,} that {SETTINGS} "
             "may have: leave out columns"
         )
-    with replacing_folder(path, _check_former) as temporary:
+    with replacing_folder(path, check_former) as temporary:
         for name, each in {TENSORS: data, SETTINGS: text, **beside}.items():
             (temporary / name).write_bytes(each)
 
@@ -116,7 +116,7 @@ def _identity(path: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def _check_former(path: Path) -> None:
+def check_former(path: Path) -> None:
     """Refuses to replace a folder that holds anything but a model of ours."""
     there = {each.name for each in path.iterdir()}
     try:

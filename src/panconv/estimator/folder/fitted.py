@@ -50,9 +50,9 @@ def described(estimator: Any) -> tuple[dict[str, Any], State]:
         "features": _features(estimator),
         "graph": _graph(estimator._origin),
         "losses": numbers(estimator.scores_),
-        # Which of these it is, and what the fit took, as far as the estimator says so.
-        "choice": getattr(estimator, "choice_", None),
-        "seconds": number(estimator.seconds_) if hasattr(estimator, "seconds_") else None,
+        # Which of these it is, and what the fit took; None of a folder that did not say so.
+        "choice": estimator.choice_,
+        "seconds": None if estimator.seconds_ is None else number(estimator.seconds_),
         "head": head,
     }
     if isinstance(estimator, PANClassifier):
@@ -83,10 +83,8 @@ def restored(content: dict[str, Any], state: State) -> GraphEstimator:
             raise ValueError(f"its numbers must be one per node, as it says, got {C}")
     made.held_out_ = _held_out(state, C)
     made.scores_ = numbers_of(content, "losses")
-    if field(content, "choice", str, or_null=True) is not None:
-        made.choice_ = content["choice"]
-    if content.get("seconds", "") is not None:
-        made.seconds_ = number_of(content, "seconds")
+    made.choice_ = field(content, "choice", str, or_null=True)
+    made.seconds_ = None if content.get("seconds", "") is None else number_of(content, "seconds")
     held = torch.from_numpy(made.held_out_.scores)
     made._model = put_together(field(content, "head", dict), state, made.n_features_in_, C, held)
     made.head_ = content["head"]["kind"]

@@ -19,7 +19,7 @@ class Picture(NamedTuple):
     name: str
     drawing: Drawing
     rows: list[int]
-    reached: int  # how many nodes there are within as many steps
+    reached: int  # how many nodes lie within that many steps, drawn or not
 
 
 class Cast(NamedTuple):

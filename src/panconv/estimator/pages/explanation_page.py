@@ -41,6 +41,19 @@ def explanation_page(
         labels: (N,), the class of each node as far as it is known, None where it is not; None for those of the graph.
         predicted: (N,), the class that each node is predicted to have; None for what the estimator says.
         most: how many nodes are drawn at most.
+
+    Returns:
+        The path.
+
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from panconv import PANClassifier
+    >>> edges, y = np.array([[0, 1, 2, 3, 4], [1, 2, 3, 4, 5]]), ["a", "a", None, None, "b", "b"]
+    >>> clf = PANClassifier("linear").fit(np.eye(6), y, graph=edges)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     page = explanation_page(clf.explain(2), clf, Path(folder) / "why.html")
+    ...     "Why 2: " in page.read_text(encoding="utf-8")
+    True
     """
     most, known = checked_count(most, "most", least=1), Known.of(graph, labels, predicted)
     html = template("panconv.estimator.pages", "explanation.html.j2").render(**contents(explanation, known, most))
