@@ -9,10 +9,9 @@ import numpy as np
 
 from panconv.data.dates import Ambiguous, days_of
 from panconv.data.remarks import Remarks, counted, short
-from panconv.data.tables import Table, number_in
+from panconv.data.tables import MOSTLY, Table, number_in
 
 NUMBER, CATEGORY, DATE, TEXT, UNUSED = "number", "category", "date", "text", "unused"
-_MOSTLY = 0.9  # a column of which so much is numbers is of numbers
 _WORDS = 3.0  # in the mean, and it is text
 _MOST_CATEGORIES = 100
 _NOTHING = np.empty(0, object)
@@ -72,7 +71,7 @@ def _of_texts(table: Table, name: str, remarks: Remarks) -> Column:
         return Column(name, UNUSED, _NOTHING, "it is empty")
     # Of very many different cells the first will do to see whether they are numbers.
     some = pc.unique(table.pointed(table.known_texts(name)).drop_null()).slice(0, 10_000).to_pylist()
-    if some and np.isfinite([number_in(each) for each in some]).mean() >= _MOSTLY:
+    if some and np.isfinite([number_in(each) for each in some]).mean() >= MOSTLY:
         return _mostly_numbers(table, name, remarks)
     words = pc.mean(pc.list_value_length(pc.utf8_split_whitespace(texts))).as_py() or 0.0
     if words >= _WORDS and different > there / 10:

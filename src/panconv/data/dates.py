@@ -1,4 +1,4 @@
-"""Dates as tables have them: days since 1970, from the ways of writing them that can be read in one way alone."""
+"""Dates as tables have them, as days since 1970, where they are written in a notation with only one reading."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 
 from panconv.data.remarks import Remarks, counted, short
-from panconv.data.tables import Table
+from panconv.data.tables import MOSTLY, Table
 
-_MOSTLY = 0.9  # a column of which so much is dates is of dates
 _EPOCH, _DAY = date(1970, 1, 1).toordinal(), 86_400
 _ISO = (
     r"^[0-9]{4}-[0-9]{2}-[0-9]{2}"
@@ -47,12 +46,12 @@ def days_of(table: Table, name: str, remarks: Remarks) -> np.ndarray | None:
     there = len(texts) - texts.null_count
     for pattern, formats in _FORMS:
         matching = pc.fill_null(pc.match_substring_regex(texts, pattern), False)
-        if not there or (pc.sum(matching).as_py() or 0) < _MOSTLY * there:
+        if not there or (pc.sum(matching).as_py() or 0) < MOSTLY * there:
             continue
         dates = pc.if_else(matching, texts, pa.scalar(None, texts.type))
         days = _read(dates.to_pylist(), formats)
         wrong = np.isnan(days) & texts.is_valid().to_numpy(zero_copy_only=False)
-        if there - wrong.sum() < _MOSTLY * there:  # the 30th of February and its like
+        if there - wrong.sum() < MOSTLY * there:  # the 30th of February and its like
             return None
         if wrong.any():
             row = int(wrong.argmax())

@@ -99,6 +99,7 @@ def _numbers(values: np.ndarray) -> np.ndarray:
 
 
 def stacked(columns: list[np.ndarray]) -> np.ndarray:
+    """Columns of numbers side by side, (n, k) float64."""
     return np.stack(columns, 1).astype(np.float64)
 
 

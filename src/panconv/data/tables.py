@@ -25,6 +25,7 @@ from panconv.data.remarks import Remarks
 
 TEXTS = (".csv", ".tsv", ".txt")
 SUFFIXES = (*TEXTS, ".parquet", ".jsonl", ".ndjson")
+MOSTLY = 0.9  # a column of which so many cells are numbers, or dates, is of numbers, or of dates
 _BLOCK = 2**24  # bytes that Arrow parses in one go; a row must fit
 _REMEDIES = {
     **dict.fromkeys((".xlsx", ".xls", ".ods"), "save it as CSV"),
