@@ -119,7 +119,6 @@ def described(block: Block) -> Iterator[tuple[str, str, int]]:
         kind = {"dates": "date: days, and the season", "structure": "of the edges"}.get(block.source, "number")
         how = "mostly 0, divided by the largest" if isinstance(learned, Counts) else "scaled"
         each = DATE_PARTS if block.source == "dates" else 1
-        gaps = getattr(learned, "gaps", [])
         for place, column in enumerate(block.columns):
-            missing = place in gaps
+            missing = place in learned.gaps
             yield column, f"{kind}, {how}{', gaps by the median and told' * missing}", each + each * missing

@@ -36,7 +36,7 @@ def checked_learned(source: Any, columns: Any, kind: Any, said: Any) -> Any:
     for name, values in vars(learned).items():
         _check_texts(name, values) if name in ("categories", "words") else _check_numbers(name, values)
     _check_lengths(source, columns, learned)
-    if any(scale == 0 for scale in getattr(learned, "scales", ())):
+    if any(scale == 0 for scale in learned.scales):
         raise ValueError("scales holds 0, by which nothing can be divided")
     if source == "structure" and not set(columns) <= set(NAMES):
         raise ValueError(f"columns names {shown(next(iter(set(columns) - set(NAMES))))}, which no graph has")
@@ -55,7 +55,7 @@ def _check_lengths(source: str, columns: list[str], learned: Any) -> None:
     wanted = {"matrix": width, "positions": COLUMNS, "dates": DATE_PARTS * len(columns)}.get(source, len(columns))
     if width != wanted or (source == "matrix" and columns) or (source == "positions" and len(columns) != COLUMNS):
         raise ValueError(f"{len(columns)} columns of {source} go with {wanted} numbers each, got {width}")
-    gaps = getattr(learned, "gaps", [])
+    gaps = learned.gaps
     if any(not isinstance(place, int) or not 0 <= place < width for place in gaps) or len(set(gaps)) != len(gaps):
         raise ValueError("gaps must be places of columns, each once")
 
