@@ -109,7 +109,7 @@ def test_they_are_kept_as_json(graph, tmp_path):
 
 def test_another_graph(graph):
     features = Features.fit(graph)
-    nodes = pd.DataFrame({"id": ["a", "b"], "age": ["young", "31"], "clicks": [0, 2], "city": [7, 8], "since": None})
+    nodes = pd.DataFrame({"id": ["a", "b"], "age": ["n/a", "31"], "clicks": [0, 2], "city": ["Bern", 8], "since": None})
     nodes["about"] = "a node"
     other = read(pd.DataFrame({"source": ["a"], "target": ["b"]}), nodes)
     x = dict(zip(features.names, dense(features.transform(other)).T, strict=True))

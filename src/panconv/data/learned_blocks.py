@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from panconv.base.checks import shown
+from panconv.data.dates import NOTATIONS
 from panconv.data.encoders import Categories, Counts, Numbers, Words
 from panconv.data.positions import COLUMNS
 from panconv.data.structure import NAMES
@@ -41,6 +42,16 @@ def checked_learned(source: Any, columns: Any, kind: Any, said: Any) -> Any:
     if source == "structure" and not set(columns) <= set(NAMES):
         raise ValueError(f"columns names {shown(next(iter(set(columns) - set(NAMES))))}, which no graph has")
     return learned
+
+
+def checked_notations(source: str, columns: list[str], said: Any) -> list[str]:
+    """How dates were written, per column; a file from before they were kept says nothing of it."""
+    if source != "dates":
+        return []
+    found = [""] * len(columns) if said is None else said
+    if not isinstance(found, list) or len(found) != len(columns) or not all(each in NOTATIONS for each in found):
+        raise ValueError(f"notations is damaged: it must have one of {', '.join(map(repr, NOTATIONS))} per column")
+    return found
 
 
 def _check_lengths(source: str, columns: list[str], learned: Any) -> None:
