@@ -101,7 +101,7 @@ def _by_hand(learned, cells):
 
 def test_dates_in_the_other_notation_are_refused():
     learned = Features.fit(table(DAY_FIRST))
-    with pytest.raises(ValueError, match=r"'c' has dates as %m/%d/%Y, and had them as %d/%m/%Y when .*: write them as"):
+    with pytest.raises(ValueError, match=r"'c' has dates as %m/%d/%Y, and had them as %d/%m/%Y when .*: write them"):
         learned.transform(table(["04/13/2024", "04/03/2024"]))
 
 
@@ -115,7 +115,8 @@ def test_dates_without_a_known_notation_are_refused():
     del content["blocks"][0]["notations"]
     for old in (Features.of_plain(json.loads(json.dumps(content))), Features.fit(table(["2024-01-31", "2023-02-01"]))):
         with pytest.raises(
-            ValueError, match=r"'c' had dates when .* and has none, but '03/04/2024': write them as 2024-"
+            ValueError,
+            match=r"'c' had dates when .* and no cell can be read as one now, such as '03/04/2024': write them as",
         ):
             old.transform(now)
     for wrong in (["%H"], [], "%d/%m/%Y", [3], [[]]):
@@ -127,14 +128,34 @@ def test_dates_without_a_known_notation_are_refused():
 
 
 NONE = {
-    "text for numbers": ([1.5, 2.5], ["low", "high"], "had numbers when .* has none, but 'low': write them with a"),
-    "dates for numbers": ([1.5, 2.5], ["2024-01-31"], "had numbers when .* has none, but '2024-01-31'"),
-    "yes for 1": ([True, False], ["yes", "no"], "had numbers when .* has none, but 'yes'"),
-    "commas for points": ([1.5, 2.5], ["1,5", "2,5"], "had numbers when .* has none, but '1,5': .* decimal point and"),
-    "thousands": ([1500, 2500], ["1,500", "2 500"], "had numbers when .* has none, but '1,500'"),
-    "infinities": ([1.5, 2.5], ["inf", "x"], "had numbers when .* has none, but 'inf'"),
-    "numbers for dates": (DAY_FIRST, [2024, 2023], "had dates when .* has none, but '2024': write them as 2024-01-31"),
-    "text for dates": (DAY_FIRST, ["soon", "late"], "had dates when .* has none, but 'soon'"),
+    "text for numbers": (
+        [1.5, 2.5],
+        ["low", "high"],
+        "had numbers when .* no cell can be read as one now, such as 'low': write them with a",
+    ),
+    "dates for numbers": (
+        [1.5, 2.5],
+        ["2024-01-31"],
+        "had numbers when .* no cell can be read as one now, such as '2024-01-31'",
+    ),
+    "yes for 1": ([True, False], ["yes", "no"], "had numbers when .* no cell can be read as one now, such as 'yes'"),
+    "commas for points": (
+        [1.5, 2.5],
+        ["1,5", "2,5"],
+        "had numbers when .* no cell can be read as one now, such as '1,5': .* decimal point and",
+    ),
+    "thousands": (
+        [1500, 2500],
+        ["1,500", "2 500"],
+        "had numbers when .* no cell can be read as one now, such as '1,500'",
+    ),
+    "infinities": ([1.5, 2.5], ["inf", "x"], "had numbers when .* no cell can be read as one now, such as 'inf'"),
+    "numbers for dates": (
+        DAY_FIRST,
+        [2024, 2023],
+        "had dates when .* no cell can be read as one now, such as '2024': write them as 2024-01-31",
+    ),
+    "text for dates": (DAY_FIRST, ["soon", "late"], "had dates when .* no cell can be read as one now, such as 'soon'"),
 }
 
 
@@ -210,3 +231,21 @@ def test_nodes_without_a_row_have_nothing(tmp_path):
     assert np.isfinite(x).all()
     assert len(np.unique(x[:, 0])) == 3
     np.testing.assert_array_equal(learned.transform(graph, [2, 0]), x[[2, 0]])
+
+
+def test_any_column_beside_any_other(tmp_path):
+    """Features are finite, or one line says why there are none."""
+    columns = [[now[0], *now] for _, now, *_ in (*SAME.values(), *NONE.values(), *SAID.values())]
+    graphs = [table(cells) for cells in columns] + [table(["1,5", "x"], tmp_path / "a.csv", ";")]
+    refused = []
+    for then in graphs[::3]:
+        learned = Features.fit(then)
+        for now in graphs:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                try:
+                    assert np.isfinite(features_of(learned, now)).all()
+                except ValueError as error:
+                    refused.append(str(error))
+    assert [each for each in refused if not re.fullmatch(r"the column 'c' ha[ds] .*: write them .*", each)] == []
+    assert 0 < len(refused) < len(graphs[::3]) * len(graphs) / 2

@@ -64,7 +64,7 @@ def _check(name: str, column: Column, read: np.ndarray, what: str, remedy: str) 
         return
     what, one = f"the column {name!r} had {what} {_THEN}", short(column.as_texts[wrong.argmax()])
     if np.isnan(read).all():
-        raise ValueError(f"{what}, and has none, but {one}: {remedy}, or empty its cells")
+        raise ValueError(f"{what}, and no cell can be read as one now, such as {one}: {remedy}, or empty the cells")
     _warn(
         f"the column {name!r} had {what} {_THEN}, and {one} is none: {counted(wrong.sum(), 'cell')} taken for missing"
     )
