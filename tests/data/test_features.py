@@ -10,7 +10,9 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.preprocessing import StandardScaler
 
 from panconv import load, read
+from panconv.data.encoders import Categories, Counts, Numbers, Words
 from panconv.data.features import Features
+from panconv.data.learned_blocks import KINDS
 
 N = 60
 
@@ -107,7 +109,7 @@ def test_they_are_kept_as_json(graph, tmp_path):
 
 def test_another_graph(graph):
     features = Features.fit(graph)
-    nodes = pd.DataFrame({"id": ["a", "b"], "age": ["young", "31"], "clicks": [0, 2], "city": [7, 8], "since": None})
+    nodes = pd.DataFrame({"id": ["a", "b"], "age": ["n/a", "31"], "clicks": [0, 2], "city": ["Bern", 8], "since": None})
     nodes["about"] = "a node"
     other = read(pd.DataFrame({"source": ["a"], "target": ["b"]}), nodes)
     x = dict(zip(features.names, dense(features.transform(other)).T, strict=True))
@@ -136,3 +138,10 @@ def test_numbers_beyond_float32_stay_finite():
         x = Features.fit(graph, some).transform(graph)
         assert np.isfinite(x).all()
         assert x[0, 0] > x[2, 0] > x[1, 0]
+
+
+def test_every_encoder_has_scales_and_gaps():
+    texts, numbers = np.array(["a b", "b"], dtype=object), np.array([[0.0, 2.0], [1.0, np.nan]])
+    found = [Numbers.fit(numbers), Counts.fit(sp.csr_matrix(numbers[:, :1])), Categories.fit(texts), Words.fit(texts)]
+    assert {type(each) for each in found} == {*KINDS.values()}
+    assert [(len(each.scales), [*each.gaps]) for each in found] == [(2, [1]), (1, []), (0, []), (0, [])]

@@ -1,4 +1,4 @@
-"""Dates as tables have them: days since 1970, from the ways of writing them that can be read in one way alone."""
+"""Dates as tables have them, as days since 1970, where they are written in a notation with only one reading."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ import math
 import re
 from collections.abc import Sequence
 from datetime import date, datetime, time
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from panconv.data.remarks import Remarks, counted, short
-from panconv.data.tables import Table
+from panconv.data.tables import MOSTLY, Table
 
-_MOSTLY = 0.9  # a column of which so much is dates is of dates
 _EPOCH, _DAY = date(1970, 1, 1).toordinal(), 86_400
 _ISO = (
     r"^[0-9]{4}-[0-9]{2}-[0-9]{2}"
@@ -28,12 +27,27 @@ _FORMS = (
 )
 
 
+NOTATIONS = ("", *(each for _, forms in _FORMS if len(forms) > 1 for each in forms))  # that `Dates` may have
+
+
+class Dates(NamedTuple):
+    """A column of dates.
+
+    Args:
+        days: (n,), since 1970, NaN where there is none.
+        notation: which of two readings was meant, as `strptime` has it; "" where there is only one.
+    """
+
+    days: np.ndarray
+    notation: str
+
+
 class Ambiguous(ValueError):
     """Dates that can be read in two ways."""
 
 
-def days_of(table: Table, name: str, remarks: Remarks) -> np.ndarray | None:
-    """Days since 1970, NaN where there is none; None for a column that is not of dates.
+def days_of(table: Table, name: str, remarks: Remarks) -> Dates | None:
+    """Its dates; None for a column that is not of dates.
 
     In a column of dates a few cells may be none: they are missing, which is said.
     """
@@ -42,23 +56,24 @@ def days_of(table: Table, name: str, remarks: Remarks) -> np.ndarray | None:
 
     values = table.arrow[name].combine_chunks()
     if pa.types.is_temporal(values.type):
-        return _of_moments(values)
+        moments = _of_moments(values)
+        return None if moments is None else Dates(moments, "")
     texts = table.known_texts(name)
     there = len(texts) - texts.null_count
     for pattern, formats in _FORMS:
         matching = pc.fill_null(pc.match_substring_regex(texts, pattern), False)
-        if not there or (pc.sum(matching).as_py() or 0) < _MOSTLY * there:
+        if not there or (pc.sum(matching).as_py() or 0) < MOSTLY * there:
             continue
         dates = pc.if_else(matching, texts, pa.scalar(None, texts.type))
-        days = _read(dates.to_pylist(), formats)
+        days, notation = _read(dates.to_pylist(), formats)
         wrong = np.isnan(days) & texts.is_valid().to_numpy(zero_copy_only=False)
-        if there - wrong.sum() < _MOSTLY * there:  # the 30th of February and its like
+        if there - wrong.sum() < MOSTLY * there:  # the 30th of February and its like
             return None
         if wrong.any():
             row = int(wrong.argmax())
             what = f"{table.where(row, name)}: {short(texts[row])} is no date, unlike most cells of the column"
             remarks.mend(what, f"{counted(wrong.sum(), 'cell')} taken for missing")
-        return days
+        return Dates(days, notation)
     return None
 
 
@@ -75,18 +90,28 @@ def _of_moments(values: Any) -> np.ndarray | None:
     return np.asarray(micros, dtype=np.float64) / 86_400e6
 
 
-def _read(cells: list[str | None], formats: Sequence[str]) -> np.ndarray:
-    """Days by the format that reads most of them; refuses those that two formats read alike well, and otherwise."""
+def _read(cells: list[str | None], formats: Sequence[str]) -> Dates:
+    """Dates by the format that reads most of them; refuses those that two formats read alike well, and otherwise."""
     found = []
     for each in formats:
         known = {cell: _day(cell, each) for cell in {*cells} - {None}}
-        found.append(np.array([np.nan if cell is None else known[cell] for cell in cells]))
-    found.sort(key=lambda days: int(np.isnan(days).sum()))  # the surest first
-    gaps = [int(np.isnan(days).sum()) for days in found]
-    if len(found) > 1 and gaps[0] == gaps[1] and not np.array_equal(found[0], found[1], equal_nan=True):
+        found.append(Dates(np.array([np.nan if cell is None else known[cell] for cell in cells]), each))
+    found.sort(key=lambda dates: int(np.isnan(dates.days).sum()))  # the surest first
+    surest = found[0]
+    if all(np.array_equal(surest.days, other.days, equal_nan=True) for other in found):
+        return surest._replace(notation="")
+    if np.isnan(surest.days).sum() == np.isnan(found[1].days).sum():
         one = short(next(cell for cell in cells if cell is not None))
         raise Ambiguous(f"dates such as {one} can be read in two ways: write them as 2024-01-31")
-    return found[0]
+    return surest
+
+
+def day_in(cell: str, notation: str) -> float:
+    """What a cell says, NaN where it is no date. Of two readings the notation has one; without it there is none."""
+    for pattern, formats in _FORMS:
+        if re.match(pattern, cell):
+            return _day(cell, formats[0] if len(formats) == 1 else notation)
+    return math.nan
 
 
 def _day(cell: str | None, form: str) -> float:

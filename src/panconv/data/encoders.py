@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -65,6 +65,7 @@ class Counts:
     """Numbers that are mostly 0 are divided by the largest, so that 0 stays 0 and they take little memory."""
 
     scales: list[float]
+    gaps: ClassVar[tuple[int, ...]] = ()  # a gap is 0
 
     @classmethod
     def fit(cls, values: sp.csr_matrix) -> Counts:  # (n, k)
@@ -84,6 +85,8 @@ class Categories:
     """A column of 0 and 1 per category. One that was not there to learn from, and none, is 0 in all of them."""
 
     categories: list[str]
+    scales: ClassVar[tuple[float, ...]] = ()
+    gaps: ClassVar[tuple[int, ...]] = ()
 
     @classmethod
     def fit(cls, values: np.ndarray) -> Categories:  # (n,) texts
@@ -106,6 +109,8 @@ class Words:
 
     words: list[str]
     idf: list[float]
+    scales: ClassVar[tuple[float, ...]] = ()
+    gaps: ClassVar[tuple[int, ...]] = ()
 
     @classmethod
     def fit(cls, values: np.ndarray) -> Words:  # (n,) texts

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from panconv.data.columns import as_objects
 from panconv.data.encoders import Categories, Counts, Words, date_parts
 from panconv.data.graph import Graph
+from panconv.data.later import as_learned, check_categories, check_dates, check_numbers
 from panconv.data.learned_blocks import DATE_PARTS
 from panconv.data.positions import positions
 from panconv.data.structure import structural
-from panconv.data.tables import number_in
 
 _DATE = ("", ", sin of the season", ", cos of the season")
 
@@ -27,11 +26,13 @@ class Block:
         source: where their values are: "columns", "dates", "matrix", "structure" or "positions".
         columns: their names; of a matrix none.
         learned: what the transformer has learned of them.
+        notations: of dates, how each column wrote them, as in `Dates`.
     """
 
     source: str
     columns: list[str]
     learned: Any
+    notations: list[str] = field(default_factory=list)
 
     @property
     def names(self) -> list[str]:
@@ -59,46 +60,45 @@ class Block:
             return stacked([found[name] for name in self.columns])[rows]
         if self.source == "positions":
             return positions(graph)[rows]
+        N, columns = graph.num_nodes, [graph.columns[name] for name in self.columns]
         if isinstance(self.learned, (Categories, Words)):
-            return _texts(_column(graph, self.columns[0], rows))
-        numbers = [_numbers(_column(graph, name, rows)) for name in self.columns]
+            texts = _of(columns[0].as_texts, rows, N)
+            if isinstance(self.learned, Words):
+                return texts
+            return np.array(as_learned(texts.tolist(), self.learned.categories), dtype=object)
         if self.source == "dates":
+            pairs = zip(columns, self.notations, strict=True)
+            numbers = [_of(each.as_days(notation), rows, N) for each, notation in pairs]
             return np.concatenate([*np.stack([date_parts(each) for each in numbers]).transpose(2, 1, 0)], 1)
-        return stacked(numbers)
+        return stacked([_of(each.as_numbers, rows, N) for each in columns])
 
     def check(self, graph: Graph) -> None:
-        """Refuses a graph that has no such columns, or no such matrix."""
+        """Refuses a graph whose columns say nothing that was learned from, or without such a matrix."""
+        for place, name in enumerate(self.columns if self.source in ("columns", "dates") else ()):
+            if self.source == "dates":
+                check_dates(name, graph.columns[name], self.notations[place])
+            elif isinstance(self.learned, Categories):
+                check_categories(name, graph.columns[name], self.learned.categories)
+            elif not isinstance(self.learned, Words):
+                check_numbers(name, graph.columns[name])
         if self.source == "matrix" and (graph.matrix is None or graph.matrix.shape[1] != len(self.learned.scales)):
             width = "none" if graph.matrix is None else graph.matrix.shape[1]
             raise ValueError(f"the graph must have {len(self.learned.scales)} features in a matrix, got {width}")
 
 
-def _column(graph: Graph, name: str, rows: Any) -> np.ndarray:
-    """A column's values, also where this graph by itself would have no use for it; of an empty one NaN."""
-    column = graph.columns[name]
-    if column.texts is not None:
-        places = np.arange(graph.num_nodes)[rows]
-        found, there = np.full(len(places), None), places < len(column.texts)  # beyond are nodes without a row
-        found[there] = as_objects(column.texts.take(places[there]))
-        return found
-    return (column.values if len(column.values) else np.broadcast_to(np.nan, graph.num_nodes))[rows]
-
-
-def _texts(values: np.ndarray) -> np.ndarray:
-    """Texts, None where there is none: in another graph the same column may look like one of numbers."""
-    if values.dtype == object:
-        return values
-    return np.array([None if each != each else f"{each:.15g}" for each in values.tolist()], dtype=object)
-
-
-def _numbers(values: np.ndarray) -> np.ndarray:
-    """Numbers, NaN where there is none: in another graph the same column may look like one of texts."""
-    if values.dtype != object:
-        return values
-    return np.array([np.nan if each is None else number_in(each) for each in values.tolist()])
+def _of(values: np.ndarray, rows: Any, N: int) -> np.ndarray:
+    """Some nodes' values among those of a table's rows; nodes beyond have none."""
+    if len(values) == N:
+        return values[rows]
+    places = np.arange(N)[rows]
+    found = np.full(len(places), None if values.dtype == object else np.nan)
+    there = places < len(values)
+    found[there] = values[places[there]]
+    return found
 
 
 def stacked(columns: list[np.ndarray]) -> np.ndarray:
+    """Columns of numbers side by side, (n, k) float64."""
     return np.stack(columns, 1).astype(np.float64)
 
 
@@ -118,7 +118,6 @@ def described(block: Block) -> Iterator[tuple[str, str, int]]:
         kind = {"dates": "date: days, and the season", "structure": "of the edges"}.get(block.source, "number")
         how = "mostly 0, divided by the largest" if isinstance(learned, Counts) else "scaled"
         each = DATE_PARTS if block.source == "dates" else 1
-        gaps = getattr(learned, "gaps", [])
         for place, column in enumerate(block.columns):
-            missing = place in gaps
+            missing = place in learned.gaps
             yield column, f"{kind}, {how}{', gaps by the median and told' * missing}", each + each * missing

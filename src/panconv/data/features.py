@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from panconv.data.columns import CATEGORY, DATE, NUMBER, TEXT, UNUSED, Column
 from panconv.data.encoders import Categories, Counts, Numbers, Words
 from panconv.data.feature_block import Block, described, stacked
 from panconv.data.graph import Graph
-from panconv.data.learned_blocks import KINDS, checked_learned
+from panconv.data.learned_blocks import KINDS, checked_learned, checked_notations
 from panconv.data.positions import COLUMNS, positions
 from panconv.data.structure import structural
 
@@ -112,6 +112,7 @@ class Features:
         kinds = {kind: name for name, kind in KINDS.items()}
         blocks = [
             {"source": b.source, "columns": b.columns, "kind": kinds[type(b.learned)], "learned": asdict(b.learned)}
+            | ({"notations": b.notations} if b.source == "dates" else {})
             for b in self.blocks
         ]
         return {"format": _FORMAT, "version": _VERSION, "blocks": blocks, "unused": self.unused}
@@ -121,12 +122,11 @@ class Features:
         """From what `plain` gave; what has not its form is a ValueError, KeyError or TypeError."""
         if (content["format"], as_integer(content["version"])) != (_FORMAT, _VERSION):
             raise ValueError(f"it is of another format, version {shown(content['version'])}")
-        found = [(each["source"], each["columns"], each["kind"], each["learned"]) for each in content["blocks"]]
-        blocks = (Block(source, columns, checked_learned(source, columns, *said)) for source, columns, *said in found)
+        blocks = tuple(map(_block_of, content["blocks"]))
         unused = tuple((name, why) for name, why in content["unused"])
         if not all(isinstance(each, str) for pair in unused for each in pair):
             raise TypeError("unused is damaged: it must be pairs of texts")
-        return cls(tuple(blocks), unused)
+        return cls(blocks, unused)
 
     def save(self, path: Path) -> None:
         """Writes them as JSON."""
@@ -159,8 +159,8 @@ def _learned(graph: Graph, rows: np.ndarray) -> Iterator[Block]:
         found = sp.csr_matrix(np.nan_to_num(stacked([each.values[rows] for each in counts])))
         yield _block("columns", counts, Counts.fit(found))
     if of[DATE]:
-        block = _block("dates", of[DATE], None)
-        yield _block("dates", of[DATE], Numbers.fit(block.values(graph)[rows]))
+        block = replace(_block("dates", of[DATE], None), notations=[each.notation for each in of[DATE]])
+        yield replace(block, learned=Numbers.fit(block.values(graph)[rows]))
     for each in of[CATEGORY]:
         yield _block("columns", [each], Categories.fit(each.values[rows]))
     for each in of[TEXT]:
@@ -183,6 +183,13 @@ def _of_edges(graph: Graph, rows: np.ndarray) -> Iterator[Block]:
 def _is_count(values: np.ndarray) -> bool:
     """Whether numbers are mostly 0, and never negative: centred, they would fill the memory and say no more."""
     return bool((values == 0).mean() >= _MOSTLY_ZERO and np.nanmin(values, initial=0) >= 0)
+
+
+def _block_of(said: Any) -> Block:
+    """A block from a file, checked."""
+    source, columns = said["source"], said["columns"]
+    learned = checked_learned(source, columns, said["kind"], said["learned"])
+    return Block(source, columns, learned, checked_notations(source, columns, said.get("notations")))
 
 
 def _block(source: str, columns: list[Column], learned: Any) -> Block:

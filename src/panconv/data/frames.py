@@ -1,4 +1,4 @@
-"""A pandas frame as an Arrow table: its index where that has a name, columns of several kinds as texts."""
+"""A pandas frame as an Arrow table: its index where that has a name, columns of mixed types as text."""
 
 from __future__ import annotations
 

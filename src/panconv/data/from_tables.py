@@ -136,7 +136,7 @@ def _of_nodes(nodes: Nodes, N: int, remarks: Remarks) -> tuple[dict[str, Column]
             found = column_of(table, name, remarks)
             columns[name] = replace(found, values=_padded(found.values, N))
             if found.kind == UNUSED:
-                remarks.guess(f"{table.name}: the column {name!r} is not used: {found.why}")
+                remarks.guess(f"{table.name}: the column {name!r} is not learned from: {found.why}")
     if nodes.label is None:
         return columns, None
     labels = _padded(np.array(table.texts(nodes.label).to_pylist(), dtype=object), N)

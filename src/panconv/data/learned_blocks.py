@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from panconv.base.checks import shown
+from panconv.data.dates import NOTATIONS
 from panconv.data.encoders import Categories, Counts, Numbers, Words
 from panconv.data.positions import COLUMNS
 from panconv.data.structure import NAMES
@@ -36,11 +37,21 @@ def checked_learned(source: Any, columns: Any, kind: Any, said: Any) -> Any:
     for name, values in vars(learned).items():
         _check_texts(name, values) if name in ("categories", "words") else _check_numbers(name, values)
     _check_lengths(source, columns, learned)
-    if any(scale == 0 for scale in getattr(learned, "scales", ())):
+    if any(scale == 0 for scale in learned.scales):
         raise ValueError("scales holds 0, by which nothing can be divided")
     if source == "structure" and not set(columns) <= set(NAMES):
         raise ValueError(f"columns names {shown(next(iter(set(columns) - set(NAMES))))}, which no graph has")
     return learned
+
+
+def checked_notations(source: str, columns: list[str], said: Any) -> list[str]:
+    """How dates were written, per column; a file from before they were kept says nothing of it."""
+    if source != "dates":
+        return []
+    found = [""] * len(columns) if said is None else said
+    if not isinstance(found, list) or len(found) != len(columns) or not all(each in NOTATIONS for each in found):
+        raise ValueError(f"notations is damaged: it must have one of {', '.join(map(repr, NOTATIONS))} per column")
+    return found
 
 
 def _check_lengths(source: str, columns: list[str], learned: Any) -> None:
@@ -55,7 +66,7 @@ def _check_lengths(source: str, columns: list[str], learned: Any) -> None:
     wanted = {"matrix": width, "positions": COLUMNS, "dates": DATE_PARTS * len(columns)}.get(source, len(columns))
     if width != wanted or (source == "matrix" and columns) or (source == "positions" and len(columns) != COLUMNS):
         raise ValueError(f"{len(columns)} columns of {source} go with {wanted} numbers each, got {width}")
-    gaps = getattr(learned, "gaps", [])
+    gaps = learned.gaps
     if any(not isinstance(place, int) or not 0 <= place < width for place in gaps) or len(set(gaps)) != len(gaps):
         raise ValueError("gaps must be places of columns, each once")
 

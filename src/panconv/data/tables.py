@@ -25,6 +25,7 @@ from panconv.data.remarks import Remarks
 
 TEXTS = (".csv", ".tsv", ".txt")
 SUFFIXES = (*TEXTS, ".parquet", ".jsonl", ".ndjson")
+MOSTLY = 0.9  # a column of which so many cells are numbers, or dates, is of numbers, or of dates
 _BLOCK = 2**24  # bytes that Arrow parses in one go; a row must fit
 _REMEDIES = {
     **dict.fromkeys((".xlsx", ".xls", ".ods"), "save it as CSV"),
@@ -36,6 +37,9 @@ _MOST_BYTES, _GROWTH = 2**28, 1000  # that a Parquet file may unpack to, or so m
 _UNKNOWN = ("na", "n/a", "#n/a", "nan", "null", "none", "-", "?")
 # Not a number, though Python would read one: 007 is a code, and an underscore is no part of a number in a table.
 _CODE = r"^[-+]?0[0-9]|_"
+_COMMA = r"^([-+]?[0-9]*),([0-9]+([eE][-+]?[0-9]+)?)$"
+# Where a cell is such, a comma is no decimal one: 2.5, and 1,234,567.
+_NO_COMMA = r"^[-+]?[0-9]*\.[0-9]|^[-+]?[0-9]{1,3}(,[0-9]{3}){2,}"
 
 
 @dataclass
@@ -139,18 +143,25 @@ class Table:
         """Numbers such as 1,5, as half of the world writes them beside semicolons, with a point; other texts as they
         are.
 
-        Where one of them has a decimal point, a comma is none.
+        Where one of them has a decimal point, or two commas, a comma is none.
         """
         import pyarrow.compute as pc
 
-        if self.dialect is None or self.dialect.delimiter != ";" or _matches(texts, r"^[-+]?[0-9]*\.[0-9]"):
-            return texts
-        return pc.replace_substring_regex(texts, r"^([-+]?[0-9]*),([0-9]+([eE][-+]?[0-9]+)?)$", r"\1.\2")
+        return pc.replace_substring_regex(texts, _COMMA, r"\1.\2") if self.has_commas(texts) else texts
+
+    def has_commas(self, texts: Any) -> bool:
+        """Whether these texts of a column are to be read with a decimal comma."""
+        return self.dialect is not None and self.dialect.delimiter == ";" and not _matches(texts, _NO_COMMA)
 
     def parsed(self, column: str) -> np.ndarray:
         """A column as float64, NaN where a cell is no number."""
         cells = self.pointed(self.known_texts(column)).to_pylist()
         return np.array([np.nan if each is None else number_in(each) for each in cells])
+
+
+def is_unknown(text: str | None) -> bool:
+    """Whether a cell says that nothing is known."""
+    return text is None or text.lower() in _UNKNOWN
 
 
 def check_name(column: str, argument: str, columns: Sequence[str], table: str) -> None:
@@ -186,8 +197,9 @@ def _floats(values: Any) -> np.ndarray:
     return np.array(values.to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
-def number_in(text: str) -> float:
-    """What a cell says, NaN where it is no number."""
+def number_in(text: str, commas: bool = False) -> float:
+    """What a cell says, NaN where it is no number; `commas`: whether decimal commas are read."""
+    text = re.sub(_COMMA, r"\1.\2", text) if commas else text
     try:
         return float("nan") if re.search(_CODE, text) else float(text)
     except ValueError:
