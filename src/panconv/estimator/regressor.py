@@ -7,9 +7,11 @@ import time
 from typing import Any
 
 import numpy as np
+import torch
 from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_X_y
+from torch import Tensor
 
 from panconv.base.checks import checked_count
 from panconv.estimator.base import GraphEstimator, as_tensor, folds_for, seed_of
@@ -21,6 +23,7 @@ from panconv.estimator.held_out import HeldOut
 from panconv.estimator.labels import numbers
 from panconv.estimator.nodes import Nodes
 from panconv.estimator.penalties import Task
+from panconv.estimator.report import beside
 
 
 class PANRegressor(RegressorMixin, GraphEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -39,6 +42,8 @@ class PANRegressor(RegressorMixin, GraphEstimator):  # type: ignore[misc]  # sci
             column is 1.
         held_out_: the numbers that were predicted out of fold, beside the true ones, as `HeldOut`.
     """
+
+    _beside: dict[str, Tensor] | None  # by `report.beside`; None without a graph, or where it was loaded
 
     def __init__(
         self,
@@ -90,6 +95,8 @@ class PANRegressor(RegressorMixin, GraphEstimator):  # type: ignore[misc]  # sci
         self.head_, self.choice_, self._model, scores, self.scores_ = chosen_head(
             self, nodes, labels, task, seed, began
         )
+        single = isinstance(nodes, Nodes) and task.targets.size(1) == 1
+        self._beside = beside(nodes, torch.from_numpy(rows), task) if single else None
         self.held_out_ = HeldOut.of(rows, scores, task.targets)
         self._settle(nodes, labels, self._model.decision(nodes))
         self.seconds_ = time.perf_counter() - began
