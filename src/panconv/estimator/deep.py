@@ -32,9 +32,10 @@ from panconv.training.models import PAN
 from panconv.training.recipe import Recipe
 
 SEEDS = 3  # at least: one part to stop by, one to be judged by, one to learn from
-_HELD = 6  # hidden rows of a node, at a time
+_HELD = 6  # copies of a node's hidden row in memory at once
 _COUNTS = 0.5  # the share of zeros from which on columns that are never negative are taken for counts
-_FOR_CLASSES = {"draws": 1, "consistency": 0.0, "nodes": None, "ramp": 0}  # what holds probabilities together: without
+# Consistency compares class probabilities; switched off for numbers and several labels.
+_FOR_CLASSES = {"draws": 1, "consistency": 0.0, "nodes": None, "ramp": 0}
 
 
 class Scaling(NamedTuple):
@@ -47,7 +48,7 @@ class Scaling(NamedTuple):
     @staticmethod
     def of(x: Matrix) -> Scaling:
         stored = (x.count_nonzero() if sp.issparse(x) else np.count_nonzero(x)) / max(1, x.shape[0] * x.shape[1])
-        if stored <= 1 - _COUNTS and (sp.issparse(x) or x.min() >= 0):
+        if stored <= 1 - _COUNTS and not bool(((x.data if sp.issparse(x) else x) < 0).any()):
             return Scaling(None, None)
         x = _dense(x)
         size = x.std(0)

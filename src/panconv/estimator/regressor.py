@@ -124,6 +124,8 @@ class PANRegressor(RegressorMixin, GraphEstimator):  # type: ignore[misc]  # sci
         if given.y is None:
             raise ValueError("y is missing: give the numbers to compare with")
         truth = numbers(given.y, self._origin is not None)
-        predicted = self.predict(X, graph=graph, nodes=nodes).reshape(len(truth.known), -1)
+        predicted = self.predict(X, graph=graph, nodes=nodes)
+        truth = self._compared(truth, given.graph if y is None else None, nodes, len(predicted))
+        predicted = predicted.reshape(len(predicted), -1)
         weight = None if sample_weight is None else np.asarray(sample_weight)[truth.known]
         return float(r2_score(truth.y[truth.known], predicted[truth.known], sample_weight=weight))
