@@ -122,7 +122,7 @@ def test_minus_one_is_a_class_where_there_is_no_graph():
 def test_several_labels_per_node(head):
     A, X, y, truth = planted()
     labels = np.where(y[:, None] < 0, -1, np.stack([truth == 0, truth != 1], 1))
-    one = PANClassifier(head, seeds=3, epochs=150).fit(X, labels, graph=A)
+    one = PANClassifier(head, seeds=3, epochs=80).fit(X, labels, graph=A)
     assert one.predict().shape == one.predict_proba().shape == (240, 2)
     assert (one.predict()[:, 0] == (truth == 0)).mean() > 0.8
     assert (one.predict()[:, 1] == (truth != 1)).mean() > 0.8

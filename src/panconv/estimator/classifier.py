@@ -58,6 +58,15 @@ class PANClassifier(ClassifierMixin, Answers, GraphEstimator):  # type: ignore[m
         report_: what it is worth beside the majority class, the features alone and the graph alone; see `summary`.
         held_out_: the scores of labelled nodes out of fold, with their rows and classes, as `HeldOut`.
         temperature_: what scores are divided by in `predict_proba`, so that they say how sure it is.
+
+    >>> from panconv.data.planted import planted
+    >>> graph = planted(200, classes=2, features=4)
+    >>> y = torch.where(torch.arange(200) % 4 == 0, graph.y, -1)  # −1 where the class is not known
+    >>> clf = PANClassifier("linear").fit(graph.x, y, graph=graph.edge_index)
+    >>> clf.predict(nodes=[1, 2, 3])
+    array([1, 1, 0])
+    >>> clf.score(y=graph.y) > 0.8
+    True
     """
 
     def __init__(

@@ -150,7 +150,12 @@ class DeepHead(NamedTuple):
 
 
 class Held(NamedTuple):
-    """What a recipe came to on labels that its seeds neither learned from nor stopped by."""
+    """What a recipe came to on labels that its seeds neither learned from nor stopped by.
+
+    The recipe itself, or how long it trains, may have been chosen by them: the labels that one seed is judged by are
+    those that another stops by. Of a recipe that was searched for, every label has had its say in the choice, so its
+    scores are somewhat too good.
+    """
 
     recipe: Recipe  # with as many epochs as suit it
     scores: Tensor  # (n, C) of the labelled rows, out of fold; NaN for a row that no part holds
@@ -231,7 +236,8 @@ class DeepTraining:
         return recipe.but(epochs=epochs, patience=epochs + 1, keep="last")
 
     def split(self) -> Data:
-        """The graph with a split per seed, whose labels to be judged by are in neither part."""
+        """The graph with a split per seed, whose labels to be judged by are in neither part; over all seeds each label
+        is in some part to stop by."""
         stop = self.part.roll(1, 1)
         return self._with_parts(~(self.part | stop), stop)
 

@@ -41,6 +41,16 @@ class PANRegressor(RegressorMixin, GraphEstimator):  # type: ignore[misc]  # sci
         head_, choice_, scores_, seconds_: as in `PANClassifier`; the loss is the mean square, where the variance of a
             column is 1.
         held_out_: the numbers that were predicted out of fold, beside the true ones, as `HeldOut`.
+
+    >>> from torch_geometric.utils import scatter
+    >>> from panconv.data.planted import planted
+    >>> graph = planted(200, features=4)
+    >>> sender, receiver = graph.edge_index
+    >>> mean = scatter(graph.x[sender, 0], receiver, dim_size=200, reduce="mean")  # of each node's neighbours
+    >>> y = torch.where(torch.arange(200) % 4 == 0, mean, torch.nan)  # NaN where the number is not known
+    >>> reg = PANRegressor("linear", method=3).fit(graph.x, y, graph=graph.edge_index)
+    >>> reg.score(y=mean) > 0.9
+    True
     """
 
     _beside: dict[str, Tensor] | None  # by `report.beside`; None without a graph, or where it was loaded
