@@ -84,7 +84,7 @@ COVERED = {
         f"estimator/{name}": "estimator/test_linear"
         for name in ("axes", "losses", "penalties", "ridge", "scaled", "solver")
     },
-    **{f"estimator/{name}": "estimator/test_classifier" for name in ("base", "choosing", "deep", "labels")},
+    **{f"estimator/{name}": "estimator/test_classifier" for name in ("base", "labels")},
     **{f"estimator/{name}": "estimator/test_sure" for name in ("answers", "calibration")},
     **{f"estimator/explaining/{name}": "estimator/explaining/test_deep" for name in ("gated", "unrolled")},
     **{f"estimator/folder/{name}": "estimator/test_saving" for name in ("fitted", "heads", "plain")},

@@ -1,4 +1,5 @@
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -7,7 +8,7 @@ from planted_classes import planted
 from sklearn.linear_model import RidgeCV
 from sklearn.utils.estimator_checks import check_estimator
 
-from panconv import PANRegressor, PathFeatures
+from panconv import Adjacency, PANRegressor, PathFeatures
 
 
 def test_scikit_learns_contract_without_a_graph():
@@ -26,6 +27,11 @@ def test_numbers_that_spread_over_the_graph_are_found():
     assert one.score(y=truth) > 0.95
     assert one.predict().shape == (240,)
     assert np.allclose(one.predict(X, graph=A), one.predict())
+    some = np.arange(0, 240, 6)  # of which every other number is known
+    graph = SimpleNamespace(adjacency=Adjacency.of(A), y=y, features=lambda: X)
+    assert one.score(graph, nodes=some) == pytest.approx(one.score(y=y[some], nodes=some))
+    with pytest.raises(ValueError, match="y must have 40 rows, one per node that is asked for, got 240"):
+        one.score(y=y, nodes=some)
     alone = RidgeCV().fit(X[::4], truth[::4])
     assert alone.score(X, truth) < 0.6
     both = PANRegressor("linear").fit(X, np.stack([y, -y], 1), graph=A)

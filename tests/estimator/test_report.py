@@ -1,13 +1,15 @@
 import numpy as np
 import pytest
+import scipy.sparse as sp
 import torch
 from planted_classes import planted
 from sklearn.metrics import accuracy_score
 
 from panconv import Adjacency, PANClassifier, read
+from panconv.estimator import report
 from panconv.estimator.folds import folds_of
 from panconv.estimator.penalties import Task
-from panconv.estimator.report import Gain, majority, propagated, wilson
+from panconv.estimator.report import means, propagated
 
 
 def task_of(y, K=3):
@@ -31,28 +33,46 @@ def test_label_propagation_against_a_loop_that_hides_a_fold():
         assert np.allclose(found[held].numpy(), total[rows[held]], atol=1e-6)
 
 
-def test_majority_is_that_of_the_other_folds():
+def test_the_mean_is_that_of_the_other_folds():
     y = np.array([0, 0, 0, 1, 1, 1, 1])
     task = task_of(y)
-    for i, scores in enumerate(majority(task)):
-        fold = int(task.folds.test[i].int().argmax())
-        assert scores.tolist() == np.bincount(y[task.folds.train[:, fold].numpy()], minlength=2).tolist()
+    for i, found in enumerate(means(task)):
+        others = y[task.folds.train[:, int(task.folds.test[i].int().argmax())].numpy()]
+        assert found.tolist() == pytest.approx(np.bincount(others, minlength=2) / len(others))
 
 
-def test_the_interval_is_that_of_paired_differences():
-    right, other = torch.tensor([1, 1, 0, 1, 0.0]), torch.tensor([1, 0, 0, 0, 1.0])
-    gain = Gain.of(right, other)
-    d = np.array([0, 1, 0, 1, -1.0])
-    assert gain.mean == pytest.approx(0.2)
-    assert gain.high - gain.mean == pytest.approx(1.96 * d.std(ddof=1) / 5**0.5)
-    assert gain.mean - gain.low == pytest.approx(gain.high - gain.mean)
+def test_weights_that_cancel_are_propagated_by_their_size():
+    """Every row of this graph sums to 0, by which D⁻¹A would divide."""
+    _, X, y, _ = planted(N=60)
+    i = np.arange(60)
+    ring = sp.csr_matrix((np.r_[np.full(60, 0.5), np.full(60, -0.5)], (np.r_[i, i], np.r_[(i + 1) % 60, (i - 1) % 60])))
+    task = task_of(y[y >= 0])
+    rows = torch.from_numpy(np.flatnonzero(y >= 0))
+    assert torch.allclose(
+        propagated(Adjacency.of(ring), rows, task), propagated(Adjacency.of(abs(ring)), rows, task), equal_nan=True
+    )
+    one = PANClassifier("linear", method=5).fit(X, y, graph=ring)
+    assert "graph alone" in one.report_.accuracy
 
 
-def test_wilsons_interval_by_its_definition():
-    for share, n in ((0.0, 5), (0.3, 10), (1.0, 40)):
-        for end in wilson(share, n):  # where the share is 1.96 standard errors away, as the end itself has them
-            assert abs(share - end) == pytest.approx(1.96 * (end * (1 - end) / n) ** 0.5, abs=1e-9)
-    assert wilson(0.0, 0) == (0.0, 1.0)
+def test_labels_are_propagated_a_few_classes_at_a_time(monkeypatch):
+    A, _, y, _ = planted(N=60)
+    rows, task = torch.from_numpy(np.flatnonzero(y >= 0)), task_of(y[y >= 0])
+    whole = propagated(Adjacency.of(A), rows, task)
+    widths, product = [], report.MET.__matmul__
+    monkeypatch.setattr(report.MET, "__matmul__", lambda M, Y: widths.append(Y.size(1)) or product(M, Y))
+    monkeypatch.setattr(report, "_AT_ONCE", 2 * 60)
+    assert torch.equal(propagated(Adjacency.of(A), rows, task), whole)
+    assert widths == [2, 1] * task.folds.K
+
+
+def test_what_would_take_long_is_left_out_and_said(monkeypatch):
+    A, X, y, _ = planted()
+    adj = Adjacency.of(A)
+    monkeypatch.setattr(report, "_PRODUCTS", report.products(adj, task_of(y[y >= 0], K=5)) - 1)
+    one = PANClassifier("linear").fit(X, y, graph=A)
+    assert list(one.report_.accuracy) == ["head 'linear'", "features alone", "majority class"]
+    assert "graph alone          not tried" in one.summary()
 
 
 def test_it_says_whether_the_graph_helps():

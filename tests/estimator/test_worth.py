@@ -6,7 +6,8 @@ from sklearn.calibration import calibration_curve
 from sklearn.metrics import accuracy_score, confusion_matrix, log_loss, precision_score, r2_score, recall_score
 
 from panconv import PANClassifier, PANRegressor
-from panconv.estimator.report import wilson
+from panconv.estimator import worth_of_numbers as numbers
+from panconv.estimator.figure import wilson
 from panconv.estimator.worth import worth
 from panconv.estimator.worth_of_numbers import worth_of_numbers
 
@@ -77,8 +78,31 @@ def test_numbers():
     assert head.r2.value == pytest.approx(r2_score(found.true, found.said))
     assert head.r2.low < head.r2.value < head.r2.high <= 1
     assert head.mae.value == pytest.approx(np.abs(np.subtract(found.true, found.said)).mean())
-    assert found.fits["the mean"].r2.value == pytest.approx(0)
+    assert found.fits["the mean"].r2.value < 0  # the mean of the others, without the number itself
     assert found.fits["features alone"].r2.value < head.r2.value
     assert found.gain.value == pytest.approx(found.fits["features alone"].mae.value - head.mae.value)
     assert found.verdict.startswith("The graph helps: -")
     assert np.allclose(found.true, y[reg.held_out_.rows])
+
+
+def test_weights_and_folds_of_ones_own():
+    """What stands beside the head learns from the same rows, with the same weights and folds, as the head."""
+    x, _, edges = ring()
+    y, weight = np.random.default_rng(1).normal(size=90) + x[:, 0], np.arange(90) % 4 + 0.0
+    pairs = [(np.arange(40), np.arange(40, 90)), (np.arange(40, 90), np.arange(40))]
+    found = worth_of_numbers(PANRegressor("linear", cv=pairs).fit(x, y, weight, graph=edges))
+    alone = PANRegressor("linear", cv=pairs).fit(x, y, weight).held_out_
+    told = np.isfinite(alone.scores[:, 0])
+    error = abs(alone.scores - alone.targets)[told, 0]
+    assert found.labels == len(error) == (weight > 0).sum()
+    assert found.fits["features alone"].mae.value == pytest.approx(error.mean())
+    mean = [np.average(y[learned], weights=weight[learned]) for learned, _ in pairs]
+    away = abs(y - np.where(np.arange(90) < 40, mean[1], mean[0]))[weight > 0]
+    assert found.fits["the mean"].mae.value == pytest.approx(away.mean())
+
+
+def test_the_bootstrap_draws_a_part_at_a_time(monkeypatch):
+    true, said = np.random.default_rng(0).normal(size=(2, 50))
+    whole = numbers._r2(true, said)
+    monkeypatch.setattr(numbers, "_AT_ONCE", 120)
+    assert numbers._r2(true, said) == pytest.approx(whole)

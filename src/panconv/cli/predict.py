@@ -152,7 +152,7 @@ def _compared(names: tuple[str, ...], found: list[list[Any]], truth: list[Any]) 
 
 
 def _of_classes(pairs: list[tuple[Any, Any]]) -> dict[str, Any]:
-    from panconv.estimator.report import wilson
+    from panconv.estimator.figure import wilson
 
     share = sum(said == real for said, real in pairs) / len(pairs)
     return {"accuracy": share, "interval": wilson(share, len(pairs))}

@@ -134,6 +134,24 @@ class GraphEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         found = self._read(given)
         return self._model.decided(found, None if nodes is None else found.names.rows(nodes)).numpy()
 
+    @staticmethod
+    def _compared(truth: Labels, graph: Any, nodes: Any, count: int) -> Labels:
+        """What `count` answers are compared with.
+
+        Args:
+            truth: the labels of the nodes that are asked for; or of all nodes of a graph.
+            graph: the one that brought them along; None where they were given beside it.
+            nodes: those that are asked for; None for all.
+            count: how many answers there are.
+        """
+        if graph is not None and nodes is not None:
+            truth = truth.of(Nodes.of(graph, np.zeros((len(truth.known), 0))).rows(nodes))
+        if len(truth.known) != count:
+            raise ValueError(f"y must have {count} rows, one per node that is asked for, got {len(truth.known)}")
+        if not truth.known.any():
+            raise ValueError("y has no labels of the nodes that are asked for: ask for others, or give y")
+        return truth
+
     def _nodes(self, what: str, X: Any, graph: Any) -> Nodes:
         """The graph that something is asked of: another one, or the one that it was fitted on."""
         check_is_fitted(self, "n_features_in_")

@@ -10,8 +10,9 @@ from panconv.data.described import homophily
 from panconv.data.graph import Graph
 from panconv.estimator.base import LinearModel
 from panconv.estimator.classifier import PANClassifier
+from panconv.estimator.figure import Figure
 from panconv.estimator.folder.versions import VERSION
-from panconv.estimator.worth import Figure, Worth
+from panconv.estimator.worth import Worth
 from panconv.estimator.worth_of_numbers import NumbersWorth
 
 Facts = Sequence[tuple[str, str]]

@@ -58,6 +58,15 @@ class PANClassifier(ClassifierMixin, Answers, GraphEstimator):  # type: ignore[m
         report_: what it is worth beside the majority class, the features alone and the graph alone; see `summary`.
         held_out_: the scores of labelled nodes out of fold, with their rows and classes, as `HeldOut`.
         temperature_: what scores are divided by in `predict_proba`, so that they say how sure it is.
+
+    >>> from panconv.data.planted import planted
+    >>> graph = planted(200, classes=2, features=4)
+    >>> y = torch.where(torch.arange(200) % 4 == 0, graph.y, -1)  # −1 where the class is not known
+    >>> clf = PANClassifier("linear").fit(graph.x, y, graph=graph.edge_index)
+    >>> clf.predict(nodes=[1, 2, 3])
+    array([1, 1, 0])
+    >>> clf.score(y=graph.y) > 0.8
+    True
     """
 
     def __init__(
@@ -164,7 +173,7 @@ class PANClassifier(ClassifierMixin, Answers, GraphEstimator):  # type: ignore[m
         Args:
             X: as in `predict`; or a graph with labels, as in `fit`.
             y: (n,) or (n, K), the true classes of the nodes that are asked for, −1, NaN or None where they are not
-                known; None for those that the graph has.
+                known; None for those that the graph brings, of all its nodes.
             sample_weight: (n,).
             graph, nodes: as in `predict`.
         """
@@ -174,10 +183,7 @@ class PANClassifier(ClassifierMixin, Answers, GraphEstimator):  # type: ignore[m
         predicted = self.predict(X, graph=graph, nodes=nodes)
         names = getattr(given.graph, "classes", None) if y is None else None
         truth = class_labels(given.y, self._origin is not None, names, one=True)
-        if len(truth.known) != len(predicted):
-            raise ValueError(
-                f"y must have {len(predicted)} rows, one per node that is asked for, got {len(truth.known)}"
-            )
+        truth = self._compared(truth, given.graph if y is None else None, nodes, len(predicted))
         real = truth.classes[truth.y] if truth.kind == "softmax" else truth.y
         weight = None if sample_weight is None else np.asarray(sample_weight)[truth.known]
         return float(accuracy_score(real[truth.known], predicted[truth.known], sample_weight=weight))

@@ -32,9 +32,10 @@ from panconv.training.models import PAN
 from panconv.training.recipe import Recipe
 
 SEEDS = 3  # at least: one part to stop by, one to be judged by, one to learn from
-_HELD = 6  # hidden rows of a node, at a time
+_HELD = 6  # copies of a node's hidden row in memory at once
 _COUNTS = 0.5  # the share of zeros from which on columns that are never negative are taken for counts
-_FOR_CLASSES = {"draws": 1, "consistency": 0.0, "nodes": None, "ramp": 0}  # what holds probabilities together: without
+# Consistency compares class probabilities; switched off for numbers and several labels.
+_FOR_CLASSES = {"draws": 1, "consistency": 0.0, "nodes": None, "ramp": 0}
 
 
 class Scaling(NamedTuple):
@@ -47,7 +48,7 @@ class Scaling(NamedTuple):
     @staticmethod
     def of(x: Matrix) -> Scaling:
         stored = (x.count_nonzero() if sp.issparse(x) else np.count_nonzero(x)) / max(1, x.shape[0] * x.shape[1])
-        if stored <= 1 - _COUNTS and (sp.issparse(x) or x.min() >= 0):
+        if stored <= 1 - _COUNTS and not bool(((x.data if sp.issparse(x) else x) < 0).any()):
             return Scaling(None, None)
         x = _dense(x)
         size = x.std(0)
@@ -149,7 +150,12 @@ class DeepHead(NamedTuple):
 
 
 class Held(NamedTuple):
-    """What a recipe came to on labels that its seeds neither learned from nor stopped by."""
+    """What a recipe came to on labels that its seeds neither learned from nor stopped by.
+
+    The recipe itself, or how long it trains, may have been chosen by them: the labels that one seed is judged by are
+    those that another stops by. Of a recipe that was searched for, every label has had its say in the choice, so its
+    scores are somewhat too good.
+    """
 
     recipe: Recipe  # with as many epochs as suit it
     scores: Tensor  # (n, C) of the labelled rows, out of fold; NaN for a row that no part holds
@@ -230,7 +236,8 @@ class DeepTraining:
         return recipe.but(epochs=epochs, patience=epochs + 1, keep="last")
 
     def split(self) -> Data:
-        """The graph with a split per seed, whose labels to be judged by are in neither part."""
+        """The graph with a split per seed, whose labels to be judged by are in neither part; over all seeds each label
+        is in some part to stop by."""
         stop = self.part.roll(1, 1)
         return self._with_parts(~(self.part | stop), stop)
 

@@ -27,6 +27,12 @@ class Folds(NamedTuple):
         """Which labels are held against some fold, (n,)."""
         return self.test.any(1)
 
+    @property
+    def shares(self) -> Tensor:
+        """By how much each fold answers for each label, (n, K), float64: 1 over how many it was held against; NaN where
+        there was none."""
+        return self.test.double() / self.test.sum(1, keepdim=True)
+
     def of(self, rows: Tensor) -> Folds:
         """The same folds of some rows; those that then have nothing to learn from or to be held against are gone."""
         train, test = self.train[rows], self.test[rows]
@@ -35,8 +41,7 @@ class Folds(NamedTuple):
 
     def out_of_fold(self, scores: Tensor) -> Tensor:
         """(n, C), each row's scores (n, K, C) of the fold it was held against; NaN where there was none."""
-        shares = self.test.to(scores.dtype) / self.test.sum(1, keepdim=True)
-        return (scores * shares.unsqueeze(-1)).sum(1)
+        return (scores * self.shares.to(scores.dtype).unsqueeze(-1)).sum(1)
 
 
 def dealt(classes: np.ndarray, K: int, seed: int) -> Folds:

@@ -34,6 +34,10 @@ class Labels(NamedTuple):
             return torch.eye(len(self.classes), dtype=torch.float64)[found]
         return found.double()
 
+    def of(self, rows: np.ndarray) -> Labels:
+        """The same of some rows."""
+        return self._replace(known=self.known[rows], y=self.y[rows])
+
     def without(self, weight: np.ndarray) -> Labels:
         """The same, with what weighs nothing not known."""
         left = self._replace(known=self.known & (weight > 0))

@@ -31,7 +31,10 @@ def held_recipes(
     end: float | None,
     searching: bool,
 ) -> dict[str, Held]:
-    """What recipes come to on labels that they did not see, by the names of their heads.
+    """What recipes come to on labels that their seeds did not see, by the names of their heads.
+
+    `SEARCHED` is not judged as strictly as the presets are: over the seeds, the labels that it is judged by are those
+    that it was chosen by (`Held`), so its loss is somewhat too low beside theirs.
 
     Args:
         training: of the labels.

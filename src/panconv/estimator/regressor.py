@@ -7,9 +7,11 @@ import time
 from typing import Any
 
 import numpy as np
+import torch
 from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_X_y
+from torch import Tensor
 
 from panconv.base.checks import checked_count
 from panconv.estimator.base import GraphEstimator, as_tensor, folds_for, seed_of
@@ -21,6 +23,7 @@ from panconv.estimator.held_out import HeldOut
 from panconv.estimator.labels import numbers
 from panconv.estimator.nodes import Nodes
 from panconv.estimator.penalties import Task
+from panconv.estimator.report import beside
 
 
 class PANRegressor(RegressorMixin, GraphEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -38,7 +41,19 @@ class PANRegressor(RegressorMixin, GraphEstimator):  # type: ignore[misc]  # sci
         head_, choice_, scores_, seconds_: as in `PANClassifier`; the loss is the mean square, where the variance of a
             column is 1.
         held_out_: the numbers that were predicted out of fold, beside the true ones, as `HeldOut`.
+
+    >>> from torch_geometric.utils import scatter
+    >>> from panconv.data.planted import planted
+    >>> graph = planted(200, features=4)
+    >>> sender, receiver = graph.edge_index
+    >>> mean = scatter(graph.x[sender, 0], receiver, dim_size=200, reduce="mean")  # of each node's neighbours
+    >>> y = torch.where(torch.arange(200) % 4 == 0, mean, torch.nan)  # NaN where the number is not known
+    >>> reg = PANRegressor("linear", method=3).fit(graph.x, y, graph=graph.edge_index)
+    >>> reg.score(y=mean) > 0.9
+    True
     """
+
+    _beside: dict[str, Tensor] | None  # by `report.beside`; None without a graph, or where it was loaded
 
     def __init__(
         self,
@@ -90,6 +105,8 @@ class PANRegressor(RegressorMixin, GraphEstimator):  # type: ignore[misc]  # sci
         self.head_, self.choice_, self._model, scores, self.scores_ = chosen_head(
             self, nodes, labels, task, seed, began
         )
+        single = isinstance(nodes, Nodes) and task.targets.size(1) == 1
+        self._beside = beside(nodes, torch.from_numpy(rows), task) if single else None
         self.held_out_ = HeldOut.of(rows, scores, task.targets)
         self._settle(nodes, labels, self._model.decision(nodes))
         self.seconds_ = time.perf_counter() - began
@@ -117,6 +134,8 @@ class PANRegressor(RegressorMixin, GraphEstimator):  # type: ignore[misc]  # sci
         if given.y is None:
             raise ValueError("y is missing: give the numbers to compare with")
         truth = numbers(given.y, self._origin is not None)
-        predicted = self.predict(X, graph=graph, nodes=nodes).reshape(len(truth.known), -1)
+        predicted = self.predict(X, graph=graph, nodes=nodes)
+        truth = self._compared(truth, given.graph if y is None else None, nodes, len(predicted))
+        predicted = predicted.reshape(len(predicted), -1)
         weight = None if sample_weight is None else np.asarray(sample_weight)[truth.known]
         return float(r2_score(truth.y[truth.known], predicted[truth.known], sample_weight=weight))

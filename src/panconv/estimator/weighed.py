@@ -60,7 +60,9 @@ def _by_method(asked: dict[str, Paths]) -> list[dict[str, Paths]]:
     """Those whose terms are the same as far as they go, together: of a method without Z, which adds up all lengths."""
     groups: dict[Any, dict[str, Paths]] = {}
     for name, each in asked.items():
-        key = (each.method, each.kind) if METHODS[each.method].overall is None else name
+        # Of options or a function nothing is known, as in `TermStore.blocks`.
+        alike = isinstance(each.kind, str) and METHODS[each.method].overall is None
+        key = (each.method, each.kind) if alike else name
         groups.setdefault(key, {})[name] = each
     return list(groups.values())
 

@@ -9,25 +9,12 @@ import numpy as np
 import torch
 
 from panconv.estimator.calibration import log_loss
-from panconv.estimator.report import Gain, wilson
+from panconv.estimator.figure import Figure
 
 if TYPE_CHECKING:
     from panconv.estimator.classifier import PANClassifier
 
 _BINS = 10  # of the probabilities that the predicted classes have
-
-
-class Figure(NamedTuple):
-    """A figure with its interval of 95 %."""
-
-    value: float
-    low: float
-    high: float
-
-    @staticmethod
-    def share(count: int, of: int) -> Figure | None:
-        """A share with Wilson's interval; None of nothing."""
-        return Figure(count / of, *wilson(count / of, of)) if of else None
 
 
 class ClassWorth(NamedTuple):
@@ -67,7 +54,7 @@ class Worth:
 
     labels: int
     accuracy: dict[str, Figure]
-    gain: Gain
+    gain: Figure
     verdict: str
     log_loss: float
     calibration_error: float

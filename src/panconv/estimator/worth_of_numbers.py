@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from panconv.estimator.worth import Figure
+from panconv.estimator.figure import Figure, helps
 
 if TYPE_CHECKING:
     from panconv.estimator.regressor import PANRegressor
 
 _DRAWS = 1000  # of the bootstrap
-_WIDE = 1.96  # standard errors on either side of an interval of 95 %
+_AT_ONCE = 2**20  # values that are drawn at a time
 
 
 class Fit(NamedTuple):
@@ -44,50 +44,42 @@ class NumbersWorth:
 
 
 def worth_of_numbers(reg: PANRegressor) -> NumbersWorth | None:
-    """The figures of a regressor of one number per node that was fitted on a graph; None where nothing was held out."""
-    from panconv.estimator.regressor import PANRegressor
-
-    rows, scores, targets = reg.held_out_
-    known = np.isfinite(scores).all(1)
+    """The figures of a regressor of one number per node that was fitted on a graph; None where nothing was held out, or
+    where it was loaded: what stands beside it is not saved."""
+    beside = reg._beside
+    if beside is None:
+        return None
+    _, scores, targets = reg.held_out_
+    said = {f"head {reg.head_!r}": scores[:, 0], **{name: each[:, 0].numpy() for name, each in beside.items()}}
+    known = np.isfinite(list(said.values())).all(0)
     if not known.any():
         return None
-    assert reg._fitted_on is not None
-    x = reg._fitted_on.x[rows]
-    alone = PANRegressor("linear", cv=reg.cv, random_state=reg.random_state).fit(x, targets[:, 0]).held_out_.scores
     true = targets[known, 0]
-    said = {f"head {reg.head_!r}": scores[known, 0], "features alone": alone[known, 0]}
-    said["the mean"] = np.full(len(true), true.mean())
-    fits = {name: Fit(_r2(true, values), _mean(abs(true - values))) for name, values in said.items()}
-    head, other, _ = (abs(true - values) for values in said.values())
-    gain = _mean(other - head)
-    return NumbersWorth(len(true), fits, gain, _verdict(gain, len(true)), *map(_plain, (true, scores[known, 0])))
+    said = {name: values[known] for name, values in said.items()}
+    fits = {name: Fit(_r2(true, values), Figure.mean(abs(true - values))) for name, values in said.items()}
+    head, other, *_ = said.values()
+    gain = Figure.mean(abs(true - other) - abs(true - head))
+    return NumbersWorth(len(true), fits, gain, _verdict(gain, len(true)), _plain(true), _plain(head))
 
 
 def _r2(true: np.ndarray, said: np.ndarray) -> Figure:
     """With the interval that a bootstrap over the nodes gives."""
-    drawn = np.random.default_rng(0).integers(len(true), size=(_DRAWS, len(true)))
+    random, n = np.random.default_rng(0), len(true)
     lost, away = (true - said) ** 2, (true - true.mean()) ** 2
-    spread = away[drawn].sum(1)
-    values = 1 - lost[drawn].sum(1) / np.where(spread > 0, spread, np.nan)
-    low, high = np.nanquantile(values, (0.025, 0.975)) if np.isfinite(values).any() else (-np.inf, 1.0)
+    values, at_once = [], max(1, _AT_ONCE // n)
+    for first in range(0, _DRAWS, at_once):
+        drawn = random.integers(n, size=(min(at_once, _DRAWS - first), n))
+        spread = away[drawn].sum(1)
+        values.append(1 - lost[drawn].sum(1) / np.where(spread > 0, spread, np.nan))
+    each = np.concatenate(values)
+    low, high = np.nanquantile(each, (0.025, 0.975)) if np.isfinite(each).any() else (-np.inf, 1.0)
     whole = float(away.sum())
     return Figure(1 - float(lost.sum()) / whole if whole else 0.0, float(low), float(high))
 
 
-def _mean(each: np.ndarray) -> Figure:
-    mean = float(each.mean())
-    error = float(each.std(ddof=1)) / len(each) ** 0.5 if len(each) > 1 else np.inf
-    return Figure(mean, mean - _WIDE * error, mean + _WIDE * error)
-
-
 def _verdict(gain: Figure, n: int) -> str:
-    words = "It is not clear whether the graph helps"
-    if gain.low > 0:
-        words = "The graph helps"
-    elif gain.high < 0:
-        words = "The graph does harm"
     return (
-        f"{words}: {-gain.value:+.3g} of mean absolute error against the features alone (95 % interval "
+        f"{helps(gain)}: {-gain.value:+.3g} of mean absolute error against the features alone (95 % interval "
         f"{-gain.high:+.3g} to {-gain.low:+.3g}, {n} nodes, each predicted without itself)."
     )
 

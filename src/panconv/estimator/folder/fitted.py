@@ -12,6 +12,7 @@ from panconv.base.checks import checked_count, checked_positive, shown
 from panconv.data.features import Features
 from panconv.estimator.base import GraphEstimator
 from panconv.estimator.classifier import PANClassifier
+from panconv.estimator.figure import Figure
 from panconv.estimator.folder.heads import State, put_together, taken, taken_apart
 from panconv.estimator.folder.plain import (
     array,
@@ -29,9 +30,10 @@ from panconv.estimator.folder.versions import FORMAT, VERSION
 from panconv.estimator.held_out import HeldOut
 from panconv.estimator.origin import Origin
 from panconv.estimator.regressor import PANRegressor
-from panconv.estimator.report import Gain, Report
+from panconv.estimator.report import Report
 
 ESTIMATORS: dict[str, type[GraphEstimator]] = {"PANClassifier": PANClassifier, "PANRegressor": PANRegressor}
+_GAIN = ("mean", "low", "high")  # what the fields of a gain are called in the file
 
 
 def described(estimator: Any) -> tuple[dict[str, Any], State]:
@@ -79,6 +81,7 @@ def restored(content: dict[str, Any], state: State) -> GraphEstimator:
         C = len(made.classes_)
     else:
         made._flat, C = field(content, "flat", bool), _columns(state)
+        made._beside = None
         if made._flat and C != 1:
             raise ValueError(f"its numbers must be one per node, as it says, got {C}")
     made.held_out_ = _held_out(state, C)
@@ -137,7 +140,7 @@ def _of_classifier(estimator: PANClassifier) -> dict[str, Any]:
     report = estimator.report_
     told = None
     if report is not None:
-        gain = numbers(report.gain._asdict())
+        gain = numbers(dict(zip(_GAIN, report.gain, strict=True)))
         told = {"head": report.head, "labels": report.labels, "accuracy": numbers(report.accuracy), "gain": gain}
     return {
         "classes": array(estimator.classes_),
@@ -205,7 +208,7 @@ def _report(content: Any) -> Report | None:
     gain = field(found, "gain", dict)
     head, accuracy = field(found, "head", str), numbers_of(found, "accuracy")
     labels = checked_count(field(found, "labels", int), "labels", least=0)
-    return Report(head, labels, accuracy, Gain(*(number_of(gain, name) for name in Gain._fields)))
+    return Report(head, labels, accuracy, Figure(*(number_of(gain, name) for name in _GAIN)))
 
 
 def _columns(state: State) -> int:

@@ -76,12 +76,12 @@ def scatter(true: Sequence[float], said: Sequence[float]) -> Diagram:
 
 
 def round_numbers(low: float, high: float) -> list[float]:
-    """A few round numbers between two bounds.
+    """Two to six round numbers between two bounds.
 
     >>> round_numbers(0.3, 9.7)
     [2.0, 4.0, 6.0, 8.0]
     """
-    raw = (high - low) / 4
+    raw = (high - low) / 5
     size = 10.0 ** math.floor(math.log10(raw))
     step = size * next(each for each in (1, 2, 5, 10) if each * size >= raw * (1 - 1e-9))
     first = math.ceil(low / step)
