@@ -50,7 +50,9 @@ def linear(L, method=5, kind="walks"):
     """A linear head of any coefficients."""
     random = torch.Generator().manual_seed(0)
     coefs = [torch.randn(F, C, generator=random, dtype=torch.float64) for _ in range(L + 1)]
-    head = LinearHead(coefs, torch.arange(C).double(), "even", Chosen(1.0, 0.0, {}, torch.empty(0, C)), {})
+    head = LinearHead(
+        coefs, torch.arange(C).double(), "even", Chosen(1.0, 0.0, {}, torch.empty(0, C), torch.empty(0)), {}
+    )
     return LinearModel(head, Paths(L, method, kind))
 
 

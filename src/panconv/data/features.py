@@ -166,11 +166,13 @@ def _learned(graph: Graph, rows: np.ndarray) -> Iterator[Block]:
     for each in of[TEXT]:
         yield _block("columns", [each], Words.fit(each.values[rows]))
     if graph.matrix is not None and graph.matrix.shape[1]:
-        values = graph.matrix[rows]
-        if sp.issparse(values) or _is_count(values):
-            yield Block("matrix", [], Counts.fit(sp.csr_matrix(values)))
-        else:
-            yield Block("matrix", [], Numbers.fit(values))
+        yield _of_matrix(graph.matrix[rows])
+
+
+def _of_matrix(values: Any) -> Block:
+    """A block for the features that came as a matrix."""
+    counted = sp.issparse(values) or _is_count(values)
+    return Block("matrix", [], Counts.fit(sp.csr_matrix(values)) if counted else Numbers.fit(values))
 
 
 def _of_edges(graph: Graph, rows: np.ndarray) -> Iterator[Block]:
