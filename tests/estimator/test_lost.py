@@ -37,3 +37,17 @@ def test_the_first_is_taken_that_does_not_lose_clearly_more_than_the_best():
     assert least({"simple": lost(1.0, 2.1, 3.0, 4.0), "best": lost(0.8, 1.9, 2.9, 3.9)}) == "best"
     assert least({"first": lost(np.nan, np.nan), "told": simple}) == "told"
     assert least({"first": lost(np.nan), "second": lost(np.nan)}) == "first"
+
+
+@pytest.mark.parametrize("loss", ["softmax", "squared"])
+def test_seeds_that_will_answer_together_lose_less_than_one_by_one(loss):
+    random = torch.Generator().manual_seed(0)
+    y = torch.eye(3).double()[torch.arange(30) % 3]
+    by_seed = torch.randn(50, 5, 3, generator=random, dtype=torch.float64)
+    scores = y + torch.randn(30, 3, generator=random, dtype=torch.float64)
+    alone, together = (Lost.of(scores, task_of(y, loss), each) for each in (None, by_seed))
+    less = alone.each - together.each
+    assert float(less.min()) > 0
+    torch.testing.assert_close(less, less[:1].expand(30))  # the same for all, as nothing is known of single rows
+    agreed = Lost.of(scores, task_of(y, loss), by_seed[:, :1].expand(-1, 5, -1))
+    torch.testing.assert_close(agreed.each, alone.each)

@@ -62,7 +62,8 @@ def chosen_head(asked: Any, nodes: Nodes | Matrix, labels: Labels, task: Task, s
     deep = {} if training is None else held_recipes(training, task, asked.epochs, presets, end, searching)
     scores = {} if linear is None else {linear.name: linear.scores}
     scores |= {name: held.scores for name, held in deep.items()}
-    lost = {name: Lost.of(each, task) for name, each in scores.items()}
+    seeds = {name: held.elsewhere for name, held in deep.items()}
+    lost = {name: Lost.of(each, task, seeds.get(name)) for name, each in scores.items()}
     losses = ({} if linear is None else linear.losses) | {name: each.mean for name, each in lost.items()}
     name = least(lost)
     told = ", ".join(f"{each} {loss:.3f}" for each, loss in losses.items())

@@ -32,6 +32,7 @@ from panconv.training.models import PAN
 from panconv.training.recipe import Recipe
 
 SEEDS = 3  # at least: one part to stop by, one to be judged by, one to learn from
+_ELSEWHERE = 2000  # nodes without a label on which seeds are compared, or up to twice as many
 _HELD = 6  # copies of a node's hidden row in memory at once
 _COUNTS = 0.5  # the share of zeros from which on columns that are never negative are taken for counts
 # Consistency compares class probabilities; switched off for numbers and several labels.
@@ -161,6 +162,7 @@ class Held(NamedTuple):
     scores: Tensor  # (n, C) of the labelled rows, out of fold; NaN for a row that no part holds
     epochs: int  # that suit it
     seconds: float  # that it took
+    elsewhere: Tensor | None = None  # (m, S, C): of some nodes whose label no seed knows; None where there are none
 
 
 class DeepTraining:
@@ -218,10 +220,16 @@ class DeepTraining:
         recipe = self._for_so_long(recipe, best)
         last = self._fit(recipe, others, self.part, end, to_come=1)
         with torch.no_grad():
-            found = last.model(_sparse(self.data.x), self.nodes.adj)[self.labels.rows].double()  # (n, S, C)
-        scores = self.units((found * self.part.unsqueeze(-1)).sum(1))
+            found = last.model(_sparse(self.data.x), self.nodes.adj)  # (N, S, C)
+        scores = self.units((found[self.labels.rows] * self.part.unsqueeze(-1)).sum(1))
         scores[~self.part.any(1)] = torch.nan
-        return Held(recipe, scores, best, time.perf_counter() - began)
+        elsewhere = self.units(found[some]) if len(some := self._unlabelled()) else None
+        return Held(recipe, scores, best, time.perf_counter() - began, elsewhere)
+
+    def _unlabelled(self) -> np.ndarray:
+        """Some nodes whose label is not known, evenly spread over all of them."""
+        free = np.setdiff1d(np.arange(self.nodes.x.shape[0]), self.labels.rows)
+        return free[:: max(1, len(free) // _ELSEWHERE)]
 
     def finished(self, held: Held, end: float | None = None) -> DeepHead:
         """The ensemble that learns from all labels but one, for as many epochs as suit it, or until a time."""

@@ -11,6 +11,7 @@ from panconv.estimator.calibration import temperature
 from panconv.estimator.compared import mean_and_error, standard_errors
 from panconv.estimator.losses import LOSSES
 from panconv.estimator.penalties import Task
+from panconv.estimator.together import gain_of_seeds
 
 _CLEARLY = 0.5  # standard errors: a candidate that loses as many more than the best loses clearly more
 
@@ -22,13 +23,24 @@ class Lost(NamedTuple):
     weight: Tensor  # (n,)
 
     @staticmethod
-    def of(scores: Tensor, task: Task) -> Lost:
-        """Of scores (n, C) out of fold: the log loss, at the best temperature; of numbers the square, where each
-        column's variance is 1."""
+    def of(scores: Tensor, task: Task, by_seed: Tensor | None = None) -> Lost:
+        """The log loss, at the best temperature; of numbers the square, where each column's variance is 1.
+
+        Args:
+            scores: (n, C), out of fold.
+            task: the same rows.
+            by_seed: (m, S, C) where S seeds will answer together, of whom one has told each row: what they say of
+                nodes that none of them has learned from. By what they lose less together, all rows lose less.
+        """
+        T, unit = 1.0, None
         if task.loss == "squared":
-            return Lost(_squared(scores, task), task.weight)
-        scores = scores / temperature(scores, task.targets, task.weight, task.loss)
-        each = LOSSES[task.loss].value(scores.unsqueeze(1), task.targets.unsqueeze(1)).squeeze(1)
+            unit = _spread(task)
+            each = ((scores - task.targets).square() / unit).mean(1)
+        else:
+            T = temperature(scores, task.targets, task.weight, task.loss)
+            each = LOSSES[task.loss].value((scores / T).unsqueeze(1), task.targets.unsqueeze(1)).squeeze(1)
+        if by_seed is not None:
+            each = each - gain_of_seeds(by_seed / T, task.loss, unit).mean()
         return Lost(each, task.weight)
 
     @property
@@ -52,7 +64,8 @@ def least(lost: dict[str, Lost]) -> str:
     return next(name for name in known if name == best or lost[name].less(lost[best]) < _CLEARLY)
 
 
-def _squared(scores: Tensor, task: Task) -> Tensor:
+def _spread(task: Task) -> Tensor:
+    """The variance of each column, (C,); 1 of one that does not vary."""
     share = (task.weight / task.weight.sum()).unsqueeze(1)
     spread = (share * (task.targets - (share * task.targets).sum(0)).square()).sum(0)
-    return ((scores - task.targets).square() / torch.where(spread > 0, spread, 1.0)).mean(1)
+    return torch.where(spread > 0, spread, 1.0)

@@ -52,7 +52,7 @@ def held_recipes(
         recipe = recipe.but(norm=_EXPLAINABLE) if recipe.setting("norm") == "layer" else recipe
         found[_called(name)] = training.held(recipe if epochs is None else recipe.but(epochs=epochs), end)
     if searching and end is not None and task.loss == "softmax":
-        best = least({name: Lost.of(each.scores, task) for name, each in found.items()})
+        best = least({name: Lost.of(each.scores, task, each.elsewhere) for name, each in found.items()})
         if _time_for(end, _LEAST * found[best].seconds):
             space = next(_SPACE_OF[name] for name in presets if _called(name) == best)
             found[SEARCHED] = training.held(_searched(training, space, epochs, end), end)
