@@ -30,7 +30,8 @@ def test_each_is_the_head_that_its_paths_alone_give(monkeypatch):
     alone = weighed.linear_head(paths, nodes, rows, task)
     assert found.model.paths == paths
     assert torch.allclose(found.model.decision(nodes), alone.model.decision(nodes), atol=1e-4)
-    (lost,) = seen
+    lost, *by_fold = seen
+    assert len(by_fold) == 5  # of which each chooses by the rows of the others
     assert found.losses == {name: each.mean for name, each in lost.items()}
     assert found.name == least(lost)
 

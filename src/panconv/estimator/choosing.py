@@ -60,16 +60,14 @@ def chosen_head(asked: Any, nodes: Nodes | Matrix, labels: Labels, task: Task, s
     presets, searching = (PRESETS[:1], False) if end is None else (PRESETS, True)
     end = _limit(end, asked.head)
     deep = {} if training is None else held_recipes(training, task, asked.epochs, presets, end, searching)
-    scores = {} if linear is None else {linear.name: linear.scores}
-    scores |= {name: held.scores for name, held in deep.items()}
-    seeds = {name: held.elsewhere for name, held in deep.items()}
-    lost = {name: Lost.of(each, task, seeds.get(name)) for name, each in scores.items()}
+    lost = {} if linear is None else {linear.name: Lost.of(linear.scores, task)}
+    lost |= {name: Lost.of(held.scores, task, held.elsewhere) for name, held in deep.items()}
     losses = ({} if linear is None else linear.losses) | {name: each.mean for name, each in lost.items()}
     name = least(lost)
     told = ", ".join(f"{each} {loss:.3f}" for each, loss in losses.items())
     _log.info("head: chose %s (lost out of fold: %s), in %.2f s", name, told, time.perf_counter() - began)
     if training is not None and name in deep:
-        return Choice("pan", name, training.finished(deep[name], end), scores[name], losses)
+        return Choice("pan", name, training.finished(deep[name], end), deep[name].scores, losses)
     assert linear is not None
     return Choice("linear", name, linear.model, linear.scores, losses)
 

@@ -19,8 +19,19 @@ from torch import Tensor
 from panconv.estimator import ridge
 from panconv.estimator.axes import Axes
 from panconv.estimator.compared import standard_errors
+from panconv.estimator.nested import without_say
 from panconv.estimator.nodes import Matrix
-from panconv.estimator.penalties import PENALTIES, SMALL, Chosen, Task, chosen, refitted, with_ones
+from panconv.estimator.penalties import (
+    PENALTIES,
+    SMALL,
+    Chosen,
+    Task,
+    able,
+    compared,
+    least_lost,
+    refitted,
+    with_ones,
+)
 from panconv.estimator.scaled import Scaled
 
 _log = logging.getLogger(__name__)
@@ -35,6 +46,16 @@ class LinearHead(NamedTuple):
     profile: str
     chosen: Chosen
     compared: dict[str, float]  # the held-out loss of each profile that was tried
+    tried: dict[str, list[Chosen]] | None = None  # what it was chosen from, by profile, on all rows
+
+    def picked(self, weight: Tensor) -> Chosen:
+        """What would have been chosen if the rows weighed this, (n,): of those that weigh 0 nothing is asked."""
+        of = {name: able(each, weight)[0] for name, each in (self.tried or {}).items()}
+        return of[_clearly_best(of, weight)]
+
+    def unflattered(self, task: Task) -> Tensor:
+        """Scores (n, C) of rows that had no say in the choice."""
+        return without_say(lambda weight: self.picked(weight).scores, task) if self.tried else self.chosen.scores
 
     def decision(self, blocks: Iterable[Matrix]) -> Tensor:
         """Scores (N, C), from the terms as they come, a block (N, F) per length."""
@@ -65,19 +86,20 @@ def fit_linear(blocks: Iterable[Matrix], task: Task, profiles: list[str] | None 
     began = time.perf_counter()
     rows = Scaled.of(blocks, task.weight)
     names = [name for name in rows.profiles() if profiles is None or name in profiles]
-    found: dict[str, tuple[Axes, Chosen]] = {}
-    best, compared, fewer = names[0], {}, task
+    found: dict[str, tuple[Axes, list[Chosen]]] = {}
+    best, losses, fewer = names[0], {}, task
     if len(names) > 1:
         drawn = some_rows(len(task.weight), rows.width)
         some, fewer = (rows, task) if drawn is None else (rows.of_rows(drawn), task.of(drawn))
         found = {best: _tried(some, fewer, best)}
-        near = _around(found[best][1].penalty)
+        near = _around(able(found[best][1], fewer.weight)[0].penalty)
         found |= {name: _tried(some, fewer, name, near) for name in names[1:]}
-        compared = {name: each.loss for name, (_, each) in found.items()}
-        best = _clearly_best({name: each for name, (_, each) in found.items()}, fewer.weight)
+        of = {name: able(each, fewer.weight)[0] for name, (_, each) in found.items()}
+        losses, best = {name: each.loss for name, each in of.items()}, _clearly_best(of, fewer.weight)
     if best != names[0] or best not in found or fewer is not task:
+        found = {} if fewer is not task else found  # of other rows
         found[best] = _tried(rows, task, best)
-    axes, choice = found[best]
+    axes, choice = found[best][0], able(found[best][1], task.weight)[0]
     Z = rows.beside(best)
     if task.loss == "squared":
         W = ridge.refitted(with_ones(axes.Q), task, choice)
@@ -86,14 +108,16 @@ def fit_linear(blocks: Iterable[Matrix], task: Task, profiles: list[str] | None 
     coefs, shift = rows.back(best, axes.back(Z, W[:-1]))
     said = (len(task.weight), choice.penalty, best, time.perf_counter() - began)
     _log.info("linear head of %d rows: chose the penalty %.3g and the lengths' weights %r, in %.2f s", *said)
-    return LinearHead(coefs, shift + W[-1], best, choice, compared)
+    tried = {name: each for name, (_, each) in found.items()}
+    return LinearHead(coefs, shift + W[-1], best, choice, losses, tried)
 
 
 def _clearly_best(found: dict[str, Chosen], weight: Tensor) -> str:
     """The profile that rows lose least by, if by a standard error less than the first: few labels say little."""
     first = next(iter(found))
-    best = min(found, key=lambda name: found[name].loss)
-    return best if standard_errors(found[first].lost, found[best].lost, weight) > 1 else first
+    least = least_lost([*found.values()], weight)
+    best = next(name for name, each in found.items() if each is least)
+    return best if standard_errors(found[first].lost, least.lost, weight) > 1 else first
 
 
 def _around(penalty: float) -> tuple[float, ...]:
@@ -103,12 +127,14 @@ def _around(penalty: float) -> tuple[float, ...]:
     return PENALTIES[first : first + 7 : 2]
 
 
-def _tried(rows: Scaled, task: Task, profile: str, penalties: tuple[float, ...] = PENALTIES) -> tuple[Axes, Chosen]:
+def _tried(
+    rows: Scaled, task: Task, profile: str, penalties: tuple[float, ...] = PENALTIES
+) -> tuple[Axes, list[Chosen]]:
     axes = Axes.of(rows.beside(profile), task.weight)
     Q = with_ones(axes.Q)
     if task.loss == "squared":
-        return axes, ridge.chosen(Q.double(), task)
-    return axes, chosen(Q.double() if Q.numel() <= SMALL else Q.float(), task, penalties)
+        return axes, ridge.compared(Q.double(), task)
+    return axes, compared(Q.double() if Q.numel() <= SMALL else Q.float(), task, penalties)
 
 
 def some_rows(n: int, width: int) -> Tensor | None:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from panconv.estimator.compared import standard_errors
+from panconv.estimator.compared import mean_and_error, standard_errors
 from panconv.estimator.folds import Folds
 from panconv.estimator.losses import LOSSES
 from panconv.estimator.solver import Problems, minimise, polished
@@ -19,6 +19,7 @@ SMALL = 2**20  # values of Q up to which float64, and four penalties at a time, 
 _ENOUGH = {True: 1e-6, False: 1e-5}  # of the loss, in a fold, small or not; what is kept is solved to `_EXACT`
 _EXACT = 1e-9
 _GAIN = 1e-3  # what some weaker penalties must bring, or still weaker ones are not looked at
+_KEPT = 2**18  # scores of a penalty, up to which those of all are kept
 FALLBACK = 1e-2  # where there is nothing to choose by
 
 
@@ -61,17 +62,27 @@ def with_ones(Q: Tensor) -> Tensor:
 
 
 def able(found: list[Chosen], weight: Tensor) -> list[Chosen]:
-    """Those that lose no more than the best does and a standard error.
+    """Those that lose no more than the best does and a standard error, of rows with these weights.
 
     The strongest of these penalties is the choice: the lowest point of a noisy curve is too weak a penalty where labels
     are few (docs/estimator.md).
     """
-    best = min(found, key=lambda each: each.loss)
+    best = least_lost(found, weight)
     return [each for each in found if each is best or standard_errors(each.lost, best.lost, weight) < 1]
 
 
+def least_lost(found: list[Chosen], weight: Tensor) -> Chosen:
+    """The one that rows with these weights lose least by."""
+    return min(found, key=lambda each: float(mean_and_error(each.lost, weight)[0]))
+
+
 def chosen(Q: Tensor, task: Task, penalties: tuple[float, ...] = PENALTIES) -> Chosen:
-    """The strongest penalty whose held-out loss is not clearly above the lowest.
+    """The strongest penalty whose held-out loss is not clearly above the lowest; arguments as in `compared`."""
+    return able(compared(Q, task, penalties), task.weight)[0]
+
+
+def compared(Q: Tensor, task: Task, penalties: tuple[float, ...] = PENALTIES) -> list[Chosen]:
+    """What each penalty comes to; of many rows those that are able, since much would have to be held for the others.
 
     Args:
         Q: (n, r + 1), the rows on their axes and a column of ones.
@@ -80,7 +91,7 @@ def chosen(Q: Tensor, task: Task, penalties: tuple[float, ...] = PENALTIES) -> C
     """
     K = task.folds.K
     if not bool(task.folds.held_out.any()):
-        return nothing_held_out(task)
+        return [nothing_held_out(task)]
     small = Q.numel() <= SMALL
     found: list[Chosen] = []
     start, at_once = None, 4 if small else 2
@@ -100,11 +111,12 @@ def chosen(Q: Tensor, task: Task, penalties: tuple[float, ...] = PENALTIES) -> C
             own = task.folds.out_of_fold(scores.unflatten(1, (len(some), K))[:, place].double())
             mean = W.unflatten(1, (len(some), K))[:, place].mean(1)
             found.append(Chosen(penalty, losses[place], tried, own, task.each(lost[:, place]), mean))
-        found = able(found, task.weight)  # the others need not be held
+        if task.targets.numel() > _KEPT:
+            found = able(found, task.weight)
         if losses[-1] > min(losses) or min(losses) > before - _GAIN:  # weaker ones are no better
             break
         start = W[:, -K:]
-    return found[0]
+    return found
 
 
 def nothing_held_out(task: Task) -> Chosen:

@@ -61,7 +61,7 @@ def beside(nodes: Nodes, rows: Tensor, task: Task) -> dict[str, Tensor]:
         rows: (n,), the numbers of the labelled nodes.
         task: their classes or numbers, their weights, and the folds.
     """
-    found = {_ALONE: fit_linear([nodes.x[rows.numpy()]], task).chosen.scores}
+    found = {_ALONE: fit_linear([nodes.x[rows.numpy()]], task).unflattered(task)}
     if task.loss == "squared":
         return found | {"the mean": means(task)}
     if products(nodes.adj, task) <= _PRODUCTS:

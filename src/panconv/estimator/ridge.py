@@ -5,26 +5,25 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from panconv.estimator.penalties import PENALTIES, Chosen, Task, able, nothing_held_out
+from panconv.estimator.penalties import PENALTIES, Chosen, Task, nothing_held_out
 
 WIDE = (*PENALTIES, 1e-7, 1e-8, 1e-9, 1e-10)  # numbers without noise want next to none
 
 
-def chosen(Q: Tensor, task: Task, penalties: tuple[float, ...] = WIDE) -> Chosen:
-    """The strongest penalty whose squared error, of the rows that folds held out, is not clearly above the lowest.
+def compared(Q: Tensor, task: Task, penalties: tuple[float, ...] = WIDE) -> list[Chosen]:
+    """What each penalty comes to: the squared error of the rows that folds held out.
 
     With G = Σᵢ sᵢ qᵢqᵢᵀ of a fold's training rows = V diag(d) Vᵀ, all penalties are (d + λ)⁻¹ on its axes.
     """
     if not bool(task.folds.held_out.any()):
-        return nothing_held_out(task)
+        return [nothing_held_out(task)]
     scores = torch.stack([_fold(Q, task, k, penalties) for k in range(task.folds.K)], dim=2)  # (n, P, K, C)
     lost = (scores - task.targets[:, None, None]).square().sum(-1)
     tried = dict(zip(penalties, task.held_out(lost).tolist(), strict=True))
-    found = [
+    return [
         Chosen(penalty, loss, tried, task.folds.out_of_fold(scores[:, place]), task.each(lost[:, place]))
         for place, (penalty, loss) in enumerate(tried.items())
     ]
-    return able(found, task.weight)[0]
 
 
 def refitted(Q: Tensor, task: Task, choice: Chosen) -> Tensor:

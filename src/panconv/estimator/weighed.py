@@ -8,8 +8,9 @@ import numpy as np
 from torch import Tensor
 
 from panconv.estimator.base import LinearModel, terms_of
-from panconv.estimator.linear import fit_linear, some_rows
+from panconv.estimator.linear import LinearHead, fit_linear, some_rows
 from panconv.estimator.lost import Lost, least
+from panconv.estimator.nested import without_say
 from panconv.estimator.nodes import Matrix, Nodes
 from panconv.estimator.penalties import Task
 from panconv.estimator.terms import Paths, blocks
@@ -27,14 +28,14 @@ class Weighed(NamedTuple):
 
     name: str
     model: LinearModel
-    scores: Tensor  # (n, C) of the labelled rows, out of fold
+    scores: Tensor  # (n, C) of the labelled rows, out of fold, of which none had a say in the choice
     losses: dict[str, float]  # of each, out of fold, on as many rows as they were compared on
 
 
 def linear_head(paths: Paths | None, nodes: Nodes | Matrix, rows: np.ndarray, task: Task) -> Weighed:
     """The head on the paths that are asked for alone; without a graph on the features."""
     head = fit_linear(terms_of(nodes, paths, rows), task)
-    return Weighed("linear", LinearModel(head, paths), head.chosen.scores, {})
+    return Weighed("linear", _kept(LinearModel(head, paths)), head.unflattered(task), {})
 
 
 def best_linear(paths: Paths, nodes: Nodes, rows: np.ndarray, task: Task) -> Weighed:
@@ -48,12 +49,25 @@ def best_linear(paths: Paths, nodes: Nodes, rows: np.ndarray, task: Task) -> Wei
         terms = list(blocks(nodes, longest, compared))
         for name, each in alike.items():
             found[name] = LinearModel(fit_linear(terms[: each.L + 1], its), each)
-    lost = {name: Lost.of(found[name].head.chosen.scores, its) for name in asked}
+    heads = {name: found[name].head for name in asked}
+    lost = {name: Lost.of(head.unflattered(its), its) for name, head in heads.items()}
     best = least(lost)
     losses = {name: each.mean for name, each in lost.items()}
     if few is None:
-        return Weighed(best, found[best], found[best].head.chosen.scores, losses)
+        return Weighed(best, _kept(found[best]), without_say(lambda weight: _picked(heads, its, weight), its), losses)
     return linear_head(asked[best], nodes, rows, task)._replace(name=best, losses=losses)
+
+
+def _kept(model: LinearModel) -> LinearModel:
+    """Without what it was chosen from."""
+    return model._replace(head=model.head._replace(tried=None))
+
+
+def _picked(heads: dict[str, LinearHead], task: Task, weight: Tensor) -> Tensor:
+    """The scores, out of fold, of the head that rows with some weights choose."""
+    task = task._replace(weight=weight)
+    scores = {name: head.picked(weight).scores for name, head in heads.items()}
+    return scores[least({name: Lost.of(each, task) for name, each in scores.items()})]
 
 
 def _by_method(asked: dict[str, Paths]) -> list[dict[str, Paths]]:
