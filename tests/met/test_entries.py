@@ -134,6 +134,13 @@ def test_what_is_closed_is_found_once(monkeypatch):
     close(closed(M, M.components), M.to_dense(torch.float64).diagonal())
 
 
+def test_weights_for_which_the_same_walks_are_counted_in_another_way():
+    full = Adjacency.from_edge_index(torch.cartesian_prod(torch.arange(9), torch.arange(9)).T)
+    for energies in ([0.0, 0.0, 0.0], [0.0, 0.0, 710.0], [0.0, 0.0, 0.0]):  # exp(−710) leaves float64, 9² exp(−710) not
+        M = MET(Walks(full, 2), Boltzmann(torch.tensor(energies, dtype=torch.float64)), 1)
+        close(closed(M, one_group(M)), M.to_dense(torch.float64).diagonal())
+
+
 def test_zeros_that_may_grow_stay():
     nodes = torch.arange(5)
     fixed = MET(Walks(PAIR, 1), [0.0, 1.0], 8)

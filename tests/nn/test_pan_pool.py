@@ -230,6 +230,7 @@ def test_loops_and_repeats_are_read_as_they_are_to_be():
         assert pool(x, edges)[1].size(1) == filter_adj(edges, None, pool(x, edges)[4])[0].size(1)
         left = pool(x, adj)[1]
         assert (left.loops, left.repeats) == (adj.loops, adj.repeats)
+        assert PANPool(F, edges="paths", **reading)(x.float(), adj)[1].loops == adj.loops
 
 
 @pytest.mark.parametrize("edges", EDGES)

@@ -40,5 +40,5 @@ def test_equal_scores_are_told_apart_by_what_is_below():
 
 
 def test_a_share_is_rounded_up_as_on_paper():
-    for ratio, n, k in ((0.1, 30, 3), (0.7, 10, 7), (1 / 3, 3, 1), (0.5, 5, 3), (0.01, 1, 1)):
+    for ratio, n, k in ((0.07, 100, 7), (0.55, 100, 55), (0.7, 10, 7), (1 / 3, 3, 1), (0.5, 5, 3), (0.01, 1, 1)):
         assert top_nodes(torch.zeros(n), torch.zeros(n), torch.zeros(n, dtype=torch.long), ratio).numel() == k
