@@ -333,6 +333,7 @@ def test_a_repr_says_what_it_is():
     assert repr(PANPool(8)).startswith(
         "PANPool(\n  8, ratio=0.5, centrality='rows', edges='induced', L=2, method=2, paths='walks'"
     )
+    assert repr(PANPool(8, L=None)).startswith("PANPool(\n  8, ratio=0.5, centrality='rows', edges='induced', L=None\n")
     plain = repr(PANPool(8, number=3, centrality="none", multiplier=2.0, repeats="sum"))
     assert plain.startswith(
         "PANPool(\n  8, number=3, centrality='none', edges='induced', repeats='sum', multiplier=2.0\n"

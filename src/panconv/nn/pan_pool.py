@@ -258,7 +258,8 @@ class PANPool(OnPaths):
     def extra_repr(self) -> str:
         words = f"{self.channels}, " + (f"ratio={self.ratio}" if self.number is None else f"number={self.number}")
         words += f", centrality={self.centrality!r}, edges={self.edges!r}"
-        words += f", L={self.L}, method={self.method}, paths={self.paths!r}" if self.has_met else ""
+        if self.needs_met:
+            words += f", L={self.L}" + (f", method={self.method}, paths={self.paths!r}" if self.has_met else "")
         words += self.reading.words() + (f", memory={self.memory!r}" if self.memory else "")
         return words + (f", multiplier={self.multiplier}" if self.multiplier != 1 else "")
 
