@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from panconv import MET, METHODS, Adjacency, Boltzmann, EffectiveWalks, Fixed, Free, PowerLaw, Walks
 from panconv.compute.kernels import plain
 from panconv.met import columns as blocks
+from panconv.met import entries as room
 from panconv.met.entries import among, closed, graph_of
 from panconv.paths import SelfAvoidingPaths, ShortestPaths
 from panconv.testing import assert_gradients, close
@@ -31,13 +32,16 @@ def dense(entries, K):
     return found.index_put((entries.row, entries.col), entries.value)
 
 
-@pytest.fixture(params=[2**21, 8], ids=["at once", "in blocks"])
-def block(request, monkeypatch):
-    monkeypatch.setattr(blocks, "_BLOCK", request.param)
+@pytest.fixture(params=["at once", "in blocks", "sparse"])
+def way(request, monkeypatch):
+    monkeypatch.setattr(blocks, "_BLOCK", 8 if request.param == "in blocks" else 2**21)
+    if request.param == "sparse":
+        monkeypatch.setattr(room, "_NARROW", 0)
+        monkeypatch.setattr(room, "_DENSE", 1e-9)
 
 
-@pytest.mark.usefixtures("block")
-@settings(max_examples=15)
+@pytest.mark.usefixtures("way")
+@settings(max_examples=10)
 @given(graphs(), methods, st.integers(0, 3), st.data())
 def test_the_entries_of_the_reference(graph, method, L, data):
     adj, w = adjacency(graph), torch.rand(L + 1, dtype=torch.float64) + 0.1
@@ -54,8 +58,9 @@ def test_the_entries_of_the_reference(graph, method, L, data):
             assert bool((found.value != 0).all())
 
 
+@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("family", [ShortestPaths, SelfAvoidingPaths])
-@settings(max_examples=10)
+@settings(max_examples=6)
 @given(graph=graphs(min_nodes=1), method=methods)
 def test_other_paths(family, graph, method):
     M = MET(family(adjacency(graph), 3), [0.5, 1.0, 2.0, 0.25], method)
@@ -75,7 +80,7 @@ def test_effective_lengths(alpha, method):
 
 
 @pytest.mark.parametrize("method", [1, 2, 3, 6])
-def test_counts_that_leave_floating_point(method):
+def test_counts_that_leave_floating_point(method, monkeypatch):
     ring = torch.stack([torch.arange(10), (torch.arange(10) + 1) % 10])
     full = torch.cartesian_prod(torch.arange(10, 30), torch.arange(10, 30)).T
     adj = Adjacency.from_edge_index(torch.cat([ring, ring.flip(0), full], 1))
@@ -83,6 +88,9 @@ def test_counts_that_leave_floating_point(method):
     formed = M.to_dense(torch.float64)
     close(closed(M, M.components), formed.diagonal())
     nodes = torch.arange(30)
+    close(dense(among(M, nodes, M.components), 30), formed)
+    monkeypatch.setattr(room, "_NARROW", 0)
+    monkeypatch.setattr(room, "_DENSE", 1e-9)
     close(dense(among(M, nodes, M.components), 30), formed)
 
 
@@ -106,6 +114,8 @@ def test_trials_each_by_itself():
 @pytest.mark.parametrize("method", METHODS)
 def test_gradients(method, monkeypatch):
     monkeypatch.setattr(blocks, "_BLOCK", 8 if method < 6 else 2**21)
+    monkeypatch.setattr(room, "_NARROW", 0 if method % 2 else 256)
+    monkeypatch.setattr(room, "_DENSE", 1e-9)
     start = torch.rand(3, dtype=torch.float64) + 0.25
     weights = Boltzmann(start) if METHODS[method].overall else Free(start)
     edge_weight = torch.rand(6, dtype=torch.float64) + 0.5
@@ -150,6 +160,14 @@ def test_zeros_that_may_grow_stay():
     assert found.row.numel() == 11
     found.value.sum().backward()
     assert weights.k.grad.tolist() == [5, 5]  # loops, and rows of which each sums to 1
+
+
+def test_a_large_sparse_graph_goes_by_sparse_matrices(monkeypatch):
+    edges = torch.randint(1500, (2, 2000))
+    M, nodes = MET(Walks(edges, 2), [1.0, 0.5, 0.25], 2), torch.randperm(1400)[:600]
+    formed = M.to_dense(torch.float64)[nodes][:, nodes]
+    monkeypatch.setattr(room, "columns", lambda *_: pytest.fail("columns were taken"))
+    close(dense(among(M, nodes, one_group(M)), 600), formed)
 
 
 def test_the_graph_beneath():

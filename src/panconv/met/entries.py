@@ -14,11 +14,16 @@ import torch
 from torch import Tensor
 
 from panconv.graph import Adjacency
+from panconv.graph.induced import induced_edges
 from panconv.met.columns import columns
 from panconv.met.methods import check_one_trial
 from panconv.met.operator import MET
 from panconv.met.plan import Plan
 from panconv.paths import Walks
+
+_NARROW = 256  # columns that are taken without asking further
+_ENTRIES = 2**24  # of M, bounded from above, up to which it may be formed by its lengths
+_DENSE = 8  # zeros that a product with columns multiplies while a sparse one does with one entry
 
 
 class Entries(NamedTuple):
@@ -71,7 +76,7 @@ def among(M: MET, nodes: Tensor, group: Tensor) -> Entries:
     """M[nodes][:, nodes] without the zeros in it, its rows and columns by the place of a node among them.
 
     Where path weights are trained, an entry that is 0 now stays if a path leads there. Columns are found some at a
-    time, so that nothing of the size of M is formed.
+    time; sparse matrices of the size of M are formed where they are small beside that.
 
     Args:
         nodes: (K,), each once.
@@ -83,19 +88,55 @@ def among(M: MET, nodes: Tensor, group: Tensor) -> Entries:
     """
     check_one_trial(M.weights)
     plan, transposed = M._plan(torch.float64), M._parts.transposed
-    lengths, parts = plan.factors.left.size(0), []
+    row, col, G = _from_matrices(plan, nodes) if _are_few(M, nodes, group) else _from_columns(plan, nodes, group)
+    value = plan.entries(nodes[row], nodes[col], G)
+    row, col = (col, row) if transposed else (row, col)
+    return _in_order(row, col, value, keep_zeros=any(p.requires_grad for p in M.weights.parameters()))
+
+
+def _from_columns(plan: Plan, nodes: Tensor, group: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Row, column and G(n), (L+1, nnz), of what is not 0 in any G(n)[nodes][:, nodes]: by columns, some at a time."""
+    lengths = plan.factors.left.size(0)
+    nothing = nodes.new_empty(0)
+    parts = [(nothing, nothing, nothing.double().expand(lengths, 0))]
     with _gradients(plan):
         for block in columns(nodes, group, lengths):
             terms = torch.stack([term[nodes] for term in plan.family.terms(block.unit)])  # (L+1, K, b)
             row, at = (terms.detach() != 0).any(0).nonzero(as_tuple=True)
             parts.append((row, block.whose(group[nodes[row]], at), terms[:, row, at]))
-    if not parts:
-        nothing = nodes.new_empty(0)
-        return Entries(nothing, nothing, nothing.double())
     row, col, G = (torch.cat(each, -1) for each in zip(*parts, strict=True))
-    value = plan.entries(nodes[row], nodes[col], G)
-    row, col = (col, row) if transposed else (row, col)
-    return _in_order(row, col, value, keep_zeros=any(p.requires_grad for p in M.weights.parameters()))
+    return row, col, G
+
+
+@torch.no_grad()
+def _from_matrices(plan: Plan, nodes: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """The same from sparse G(n)."""
+    lengths, found = plan.factors.left.size(0), []
+    for n, matrix in enumerate(plan.family.matrices(torch.float64)):
+        (row, col), value = induced_edges(matrix.indices(), matrix.values(), nodes, plan.family.num_nodes)
+        assert value is not None
+        found.append((row * nodes.numel() + col, torch.full_like(row, n), value))
+    key, length, value = (torch.cat(each) for each in zip(*found, strict=True))
+    key, entry = torch.unique(key, return_inverse=True)
+    G = value.new_zeros(lengths, key.numel()).index_put((length, entry), value, accumulate=True)
+    return key // nodes.numel(), key % nodes.numel(), G
+
+
+def _are_few(M: MET, nodes: Tensor, group: Tensor) -> bool:
+    """Whether sparse G(n) are less work than columns of one: on a graph so large that most entries are 0."""
+    if M.paths.adj.is_tracked or not M.paths.counts_steps or nodes.numel() <= _NARROW:
+        return False
+    width = int(torch.bincount(group[nodes]).max())
+    return width > _NARROW and at_most(M.paths.adj, M.paths.L) < min(_ENTRIES, M.shape[0] * width / _DENSE)
+
+
+def at_most(adj: Adjacency, L: int) -> float:
+    """A bound on the entries of M: a node is reached by no more nodes than there are walks to it, or nodes at all."""
+    reached = total = torch.ones(adj.num_nodes, dtype=torch.float64, device=adj.device)
+    for _ in range(L):
+        reached = torch.zeros_like(total).index_add(0, adj.row, reached[adj.col.long()]).clamp(max=adj.num_nodes)
+        total = (total + reached).clamp(max=adj.num_nodes)
+    return float(total.sum())
 
 
 def _in_order(row: Tensor, col: Tensor, value: Tensor, keep_zeros: bool) -> Entries:
