@@ -9,6 +9,8 @@ import pytest
 SIGNATURES = {
     "PANConv": "in_channels, out_channels, L=2, method=5, weights=None, "
     "paths='walks', bias=True, trials=None, concat=False, memory=None, *, loops=None, repeats=None",
+    "PANPool": "channels, ratio=0.5, *, centrality='rows', number=None, edges='induced', L=2, method=2, weights=None, "
+    "paths='walks', nonlinearity='tanh', multiplier=1.0, diagonal='auto', memory=None, loops=None, repeats=None",
     "PAN": "in_channels, hidden_channels, out_channels=None, num_layers=2, *, L=2, "
     "method=5, weights=None, paths='walks', dropout=0.5, bias=True, trials=None, memory=None, act='relu', "
     "act_first=False, act_kwargs=None, norm=None, norm_kwargs=None, jk=None, loops=None, repeats=None, concat=False, "
@@ -69,6 +71,7 @@ SIGNATURES = {
     "spectral.band_response": "M, adj, bands=25, steps=300, starts=8, seed=0",
     "spectral.basis": "M, k",
     "spectral.cutoff": "M",
+    "spectral.diagonal": "M, how='auto', *, probes=64, seed=0, groups=None",
     "spectral.dirichlet_energy": "adj, x, relative=False",
     "spectral.density": "M, steps=80, starts=32, seed=0, callback=None",
     "spectral.modes": "adj",

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from panconv.met import MET as MET
     from panconv.met import METHODS as METHODS
     from panconv.nn import PANConv as PANConv
+    from panconv.nn import PANPool as PANPool
     from panconv.paths import EffectiveWalks as EffectiveWalks
     from panconv.paths import SelfAvoidingPaths as SelfAvoidingPaths
     from panconv.paths import ShortestPaths as ShortestPaths
@@ -46,6 +47,7 @@ _HOME = {
     "METTransform": "transforms",
     "PAN": "training.models",
     "PANConv": "nn",
+    "PANPool": "nn",
     "PANClassifier": "estimator",
     "PANRegressor": "estimator",
     "PathFeatures": "estimator",

@@ -15,6 +15,7 @@ from torch_geometric.loader import DataLoader
 from torch_geometric.nn import APPNP, ChebConv, GATConv, GCNConv, SGConv, SimpleConv, SSGConv
 
 from panconv import MET, METHODS, Adjacency, Boltzmann, EffectiveWalks, Free, METTransform, PowerLaw, load
+from panconv.met.entries import at_most
 from panconv.paths import PATHS
 from panconv.testing import close
 from panconv.transforms import met
@@ -165,7 +166,7 @@ def test_in_blocks_of_rows_it_comes_out_the_same(sparsify, graph, method, L):
     """What a large graph takes, forced on a small one: three or fewer rows of nine at a time."""
     data, whole, parts = data_of(graph), *(METTransform(L, method, sparsify=sparsify) for _ in range(2))
     expected = whole(data)
-    bound = met._at_most(Adjacency.of(graph.edge_index, num_nodes=graph.num_nodes), L)
+    bound = at_most(Adjacency.of(graph.edge_index, num_nodes=graph.num_nodes), L)
     assert whole.dropped.kept + whole.dropped.dropped <= bound
     with mock.patch.multiple(met, _ENTRIES=0, _BLOCK=27):
         out = parts(data)

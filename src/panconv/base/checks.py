@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 import operator
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import psutil
 import torch
 from torch import Tensor
+
+from panconv.base.near import meant
 
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.uint16, torch.uint32, torch.uint64)
@@ -151,6 +154,13 @@ def checked_flag(value: bool, name: str) -> bool:
     if not isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{name} must be True or False, got {shown(value)}")
     return bool(value)
+
+
+def checked_word(word: str, words: Sequence[str], name: str) -> str:
+    """The word itself, if it is one of some."""
+    if not isinstance(word, str) or word not in words:
+        raise ValueError(f"{name} must be one of {', '.join(words)}, got {shown(word)}{meant(word, words)}")
+    return word
 
 
 def checked_seed(seed: int) -> int:

@@ -123,8 +123,8 @@ def _checked_hops(model: nn.Module, num_hops: int | None) -> int:
     needed, found = hops_of(model, stored=True), bool(list(layers_of(model)))
     if needed == math.inf:
         raise ValueError(
-            f"model {type(model).__name__} has a layer that depends on the whole graph, such as SpectralConv, "
-            "LanczosConv or HighTemperatureConv: train it on the whole graph"
+            f"model {type(model).__name__} has a layer that depends on the whole graph, such as PANPool, "
+            "SpectralConv, LanczosConv or HighTemperatureConv: train it on the whole graph"
         )
     if num_hops is None:
         if not found:

@@ -176,6 +176,32 @@ class Plan(NamedTuple):
         assert total is not None
         return total.coalesce()
 
+    def entries(
+        self,
+        row: Tensor,  # (k,)
+        col: Tensor,  # (k,)
+        G: Tensor,  # (L+1, k)
+    ) -> Tensor:
+        """Some entries, (k[, S]), from those of each G(n)."""
+        left, alone, outer, right = self.factors
+        N = self.family.num_nodes
+
+        def there(factor: Tensor, index: Tensor, dim: int) -> Tensor:
+            shape = list(factor.shape)
+            shape[dim] = N
+            return factor.expand(shape).index_select(dim, index)
+
+        weighed = there(left, row, 1)
+        weighed = weighed * G.reshape(*G.shape, *[1] * (weighed.dim() - 2))
+        if right is not None:
+            weighed = weighed * there(right, col, 1 if self.right_varies else 0)
+        total = weighed.sum(0)
+        if outer is not None:
+            total = total * there(outer, row, 0)
+        if alone is None:
+            return total
+        return total + there(alone, row, 0) * align((row == col).to(total.dtype), total)
+
     def _rights(self) -> Sequence[Tensor]:
         assert self.factors.right is not None
         return self.factors.right.unbind(0)

@@ -10,5 +10,6 @@ from panconv.nn.linear import Linear as Linear
 from panconv.nn.pan_attention import PANAttention as PANAttention
 from panconv.nn.pan_conv import PANConv as PANConv
 from panconv.nn.pan_edge_attention import PANEdgeAttention as PANEdgeAttention
+from panconv.nn.pan_pool import PANPool as PANPool
 from panconv.nn.spectral_conv import SpectralConv as SpectralConv
 from panconv.nn.stacked import Stacked as Stacked

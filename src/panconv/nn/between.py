@@ -23,19 +23,17 @@ JUMPS = ("last", "cat", "max", "lstm")
 _BY_TRIAL: dict[str, type[nn.Module]] = {"batch": BatchNorm, "layer": LayerNorm}
 
 
-def act_from(act: Any, options: Any = None, trials: int | None = None) -> Callable[..., Any] | None:
+def act_from(act: Any, options: Any = None, trials: int | None = None, name: str = "act") -> Callable[..., Any] | None:
     """An activation by its name in `torch.nn`, with its options, or as it is given: a module, a function or None."""
-    options = _checked_options(options, act, "act")
+    options = _checked_options(options, act, name)
     found = act
     if isinstance(act, str):
         try:
             found = activation_resolver(act, **options)
         except (ValueError, TypeError, RuntimeError) as error:
-            raise ValueError(
-                _unknown("act", "an activation of torch.nn, such as 'relu'", act, options, error)
-            ) from None
+            raise ValueError(_unknown(name, "an activation of torch.nn, such as 'relu'", act, options, error)) from None
     if found is not None and (not callable(found) or isinstance(found, type) or type(found) is nn.Module):
-        raise TypeError(f"act must be the name of an activation, such as 'relu', a module or None, got {shown(act)}")
+        raise TypeError(f"{name} must be the name of an activation, such as 'relu', a module or None, got {shown(act)}")
     if trials is not None and isinstance(found, nn.Module) and found.state_dict():
         raise ValueError(
             f"act must have no parameters where there are trials, which would share them, got {shown(act)}: choose "

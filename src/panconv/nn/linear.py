@@ -74,24 +74,12 @@ class Linear(nn.Module):
                 f"x must be {self._expected()} for a layer of trials = {self.trials}, got shape {shape}: give each "
                 "trial its features, or all of them the same"
             )
-        self._check_numbers(x)
+        check_alike(x, self.weight)
         if isinstance(x, SparseRows) or x.layout == torch.strided:
             return x
         if len(shape) != 2:
             raise ValueError(f"x must be (N, F) where it is sparse, got shape {shape}: convert it with .to_dense()")
         return SparseRows.of(x)
-
-    def _check_numbers(self, x: Tensor | SparseRows) -> None:
-        """Refuses features in another dtype than the parameters', or on another device: nothing is cast in silence."""
-        dtype = self.weight.dtype  # of sparse rows no value is looked at: dropout would have to find them all
-        if x.dtype not in FLOATS:
-            raise TypeError(f"x must hold floating-point numbers, got {x.dtype}: convert it with .to({dtype})")
-        if x.dtype != dtype and not torch.is_autocast_enabled(x.device.type):
-            raise TypeError(
-                f"x is {x.dtype}, but the layer's parameters are {dtype}: convert one, x.to({dtype}) or "
-                f"layer.to({x.dtype})"
-            )
-        check_device(x.device, self.weight.device, "the layer's parameters are")
 
     def _expected(self) -> str:
         width = "F" if self.in_channels < 0 else self.in_channels
@@ -116,6 +104,18 @@ class Linear(nn.Module):
 
     def extra_repr(self) -> str:
         return f"{self.in_channels}, {self.out_channels}" + (f", trials={self.trials}" if self.trials else "")
+
+
+def check_alike(x: Tensor | SparseRows, parameter: Tensor) -> None:
+    """Refuses features in another dtype than a parameter's, or on another device: nothing is cast in silence."""
+    dtype = parameter.dtype  # of sparse rows no value is looked at: dropout would have to find them all
+    if x.dtype not in FLOATS:
+        raise TypeError(f"x must hold floating-point numbers, got {x.dtype}: convert it with .to({dtype})")
+    if x.dtype != dtype and not torch.is_autocast_enabled(x.device.type):
+        raise TypeError(
+            f"x is {x.dtype}, but the layer's parameters are {dtype}: convert one, x.to({dtype}) or layer.to({x.dtype})"
+        )
+    check_device(x.device, parameter.device, "the layer's parameters are")
 
 
 class Affine(Linear):

@@ -7,6 +7,8 @@ from panconv.spectral.cutoff import cutoff as cutoff
 from panconv.spectral.cutoff import sufficient_length as sufficient_length
 from panconv.spectral.density import Density as Density
 from panconv.spectral.density import density as density
+from panconv.spectral.diagonal import Diagonal as Diagonal
+from panconv.spectral.diagonal import diagonal as diagonal
 from panconv.spectral.dirichlet import dirichlet_energy as dirichlet_energy
 from panconv.spectral.eigs import Eigenpairs as Eigenpairs
 from panconv.spectral.eigs import eigs as eigs

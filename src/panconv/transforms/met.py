@@ -19,6 +19,7 @@ from panconv.base.checks import as_number, checked_count, checked_length, free_b
 from panconv.graph import Adjacency
 from panconv.graph.reading import checked_edges
 from panconv.met import MET
+from panconv.met.entries import at_most
 from panconv.met.methods import check_one_trial, check_paths, checked_method, natural_weights
 from panconv.paths import PathFamily, family_of, paths_from
 from panconv.weights import PathWeights, weights_from
@@ -109,7 +110,7 @@ class METTransform(BaseTransform):  # type: ignore[misc]  # PyG is untyped here
         """Receivers, senders and float64 values of what is written for a graph, sorted by receiver, then sender."""
         # In float64, so that entries which are equal on paper rank as equal below, on every device.
         M, N = MET(paths_from(self.paths)(adj, self.L), self.weights.to(adj.device), self.method), adj.num_nodes
-        entries = _at_most(adj, self.L)
+        entries = at_most(adj, self.L)
         needed, free = entries * _BYTES_PER_ENTRY, free_bytes(adj.device)
         if self.sparsify is None and needed > free:
             raise ValueError(
@@ -172,15 +173,6 @@ def _blocks(M: MET) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
         rows = (M.T @ unit).mT
         row, col = rows.nonzero(as_tuple=True)
         yield nodes[row], col, rows[row, col]
-
-
-def _at_most(adj: Adjacency, L: int) -> float:
-    """A bound on the entries of M: a node is reached by no more nodes than there are walks to it, or nodes at all."""
-    reached = total = torch.ones(adj.num_nodes, dtype=torch.float64, device=adj.device)
-    for _ in range(L):
-        reached = torch.zeros_like(total).index_add(0, adj.row, reached[adj.col.long()]).clamp(max=adj.num_nodes)
-        total = (total + reached).clamp(max=adj.num_nodes)
-    return float(total.sum())
 
 
 def _identity_minus(row: Tensor, col: Tensor, value: Tensor, N: int) -> tuple[Tensor, Tensor, Tensor]:
