@@ -101,9 +101,11 @@ def test_gradients_pass_through_m_and_through_the_weights_of_the_graph(code):
 def test_the_authors_bound_their_weights_within_a_step_and_without_a_word_to_autograd():
     conv = AuthorsConv(2, 2, filter_size=2, code="authors")
     torch.nn.init.constant_(conv.weight, 3.0)
+    before = conv.weight._version
     x, other = torch.randn(4, 2), torch.randn(4, 2)
     (conv(x, EDGES)[0].sum() + conv(other, EDGES)[0].sum()).backward()
     assert torch.equal(conv.weight, torch.ones(3))
+    assert conv.weight._version == before
     assert conv.weight.grad.isfinite().all()
 
 

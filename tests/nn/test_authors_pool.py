@@ -165,10 +165,12 @@ def test_bad_input():
         pool(x[:3], M)
     with pytest.raises(ValueError, match=r"x must be \(N, 3\)"):
         pool(x[:, :2], M)
-    with pytest.raises(ValueError, match=r"batch must be \(4,\), the graph of each node"):
+    with pytest.raises(ValueError, match="batch must be 4 numbers of graphs, one per node"):
         pool(x, M, torch.zeros(3, dtype=torch.long))
     with pytest.raises(ValueError, match="ratio must be above 0"):
         AuthorsPool(3, ratio=0)
+    with pytest.raises(TypeError, match="min_score must be a number"):
+        AuthorsPool(3, min_score="high")
     with pytest.raises(ValueError, match="filter_size must be an integer of at least 0"):
         AuthorsPool(3, filter_size=-2)
     with pytest.raises(ValueError, match="in_channels must be an integer of at least 1"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +14,7 @@ from torch_geometric.nn.pool.select import SelectTopK
 from panconv.base.checks import as_number, checked_count, checked_operand, kind_of, shown
 from panconv.graph.prepared import prepared
 from panconv.nn.authors_conv import AS_COUNTED, CODES, weights_of
+from panconv.nn.between import checked_graphs
 from panconv.paths.formed_walks import formed_walks
 
 Pooled = tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]
@@ -67,8 +69,8 @@ class AuthorsPool(nn.Module):
         filter_size: int | None = None,
     ) -> None:
         super().__init__()
-        self.in_channels, self.ratio = checked_count(in_channels, "in_channels"), checked_ratio(ratio)
-        self.min_score, self.multiplier, self.filter_size = min_score, multiplier, filter_size
+        self.in_channels, self.ratio = checked_count(in_channels, "in_channels"), _checked_ratio(ratio)
+        self.min_score, self.multiplier, self.filter_size = _checked_score(min_score), multiplier, filter_size
         self.p, self.beta = nn.Parameter(torch.empty(in_channels)), nn.Parameter(torch.empty(2))
         if filter_size is not None:
             self.weight = nn.Parameter(torch.empty(checked_count(filter_size, "filter_size", least=0) + 1))
@@ -90,10 +92,8 @@ class AuthorsPool(nn.Module):
         checked_operand(x, x.size(0), value.device)
         if x.dim() != 2 or x.size(1) != self.in_channels:
             raise ValueError(f"x must be (N, {self.in_channels}), got shape {tuple(x.shape)}")
-        if batch is None:
-            batch = torch.zeros(x.size(0), dtype=torch.long, device=x.device)
-        elif batch.shape != x.shape[:1]:
-            raise ValueError(f"batch must be ({x.size(0)},), the graph of each node, got shape {tuple(batch.shape)}")
+        graph, _ = checked_graphs(batch, None, x.size(0))
+        batch = torch.zeros(x.size(0), dtype=torch.long, device=x.device) if graph is None else graph
         sent = value.new_zeros(x.size(0)).index_add(0, sender, value).to(x.dtype)
         chosen = self.select(self.beta[0] * (x * self.p).sum(-1) + self.beta[1] * sent, batch)
         kept, score = chosen.node_index, chosen.weight
@@ -129,11 +129,18 @@ class AuthorsPool(nn.Module):
         return f"{self.in_channels}, {how}, multiplier={self.multiplier}{own}"
 
 
-def checked_ratio(ratio: float) -> float:
+def _checked_ratio(ratio: float) -> float:
     """The ratio itself, if it is a number above 0."""
     number = as_number(ratio)
-    if number is None or not 0 < number < float("inf"):
+    if number is None or not 0 < number < math.inf:
         raise ValueError(
             f"ratio must be above 0, the share of the nodes to keep or from 1 on their number, got {shown(ratio)}"
         )
     return ratio
+
+
+def _checked_score(min_score: float | None) -> float | None:
+    """The bound itself, if it is a number or None."""
+    if min_score is not None and as_number(min_score) is None:
+        raise TypeError(f"min_score must be a number, or None to keep a share of the nodes, got {shown(min_score)}")
+    return min_score

@@ -12,6 +12,7 @@ from torch_geometric.nn import global_mean_pool
 from panconv.base.checks import checked_count, checked_length
 from panconv.nn import AuthorsConv, AuthorsPool, Dropout
 from panconv.nn.authors_conv import checked_code
+from panconv.nn.between import checked_graphs
 
 
 class AuthorsRun(NamedTuple):
@@ -104,13 +105,11 @@ class AuthorsPAN(nn.Module):
 
     def forward(self, x: Tensor, edge_index: Any, batch: Tensor | None = None, batch_size: int | None = None) -> Tensor:
         """Scores of each graph; ``batch_size`` says how many there are, where the last have no nodes."""
-        if batch is None:
-            batch = torch.zeros(x.size(0), dtype=torch.long, device=x.device)
-        if batch_size is None:
-            batch_size = int(batch.max()) + 1 if len(batch) else 0
+        graph, size = checked_graphs(batch, batch_size, len(x))
+        graph = torch.zeros(len(x), dtype=torch.long, device=x.device) if graph is None else graph
         for conv, pool in zip(self.convs, self.pools, strict=True):
             x, M = conv(x, edge_index)
-            x, edge_index, _, batch, *_ = pool(x, M if pool.filter_size is None else edge_index, batch)
-        x = global_mean_pool(x, batch, batch_size)
+            x, edge_index, _, graph, *_ = pool(x, M if pool.filter_size is None else edge_index, graph)
+        x = global_mean_pool(x, graph, size or 1)
         first, second, last = self.lins
         return last(second(self.dropout(first(x).relu())).relu())
