@@ -31,8 +31,8 @@ def running_products(weight: Tensor) -> Tensor:
 def authors_products(weight: Tensor) -> Tensor:
     """w₀, w₁, w₁w₂ … of w (L+1,), each with the gradient of its last factor alone.
 
-    torch-sparse has passed no gradient through the product of two sparse matrices since 0.5.1, and theirs is 0.6.2: of
-    the walks of n steps only wₙ learned.
+    torch-sparse passes no gradient through the product of two sparse matrices (its issue 45), so that of the weights of
+    n steps only wₙ learned.
     """
     before = torch.cat([weight.new_ones(1), weight.detach()[1:].cumprod(0)[:-1]])
     return torch.cat([weight[:1], weight[1:] * before])
@@ -79,8 +79,7 @@ class AuthorsConv(Explainable):
 
     An edge that is named several times counts as often, as in PyG. Weights that a graph holds, an `Adjacency` or a
     sparse tensor, are multiplied along walks; the layer of PyG does so for torch's sparse tensors, and leaves out those
-    of a ``SparseTensor``. In PyG gradients reach w as in the authors' code, by a fault of torch-sparse; here they are
-    whole.
+    of a ``SparseTensor``. Gradients of w are whole; in PyG torch-sparse cuts them off as in the authors' code.
 
     >>> conv = AuthorsConv(16, 7, filter_size=3)
     >>> x, M = conv(torch.randn(3, 16), torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]]))
