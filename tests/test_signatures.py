@@ -56,6 +56,10 @@ SIGNATURES = {
     "nn.SpectralConv": "in_channels, out_channels, k=32, L=2, method=2, "
     "weights=None, filter='polynomial', degree=3, bias=True, paths='walks', *, loops=None, repeats=None",
     "nn.HighTemperatureConv": "in_channels, out_channels, bias=True",
+    "nn.AuthorsConv": "in_channels, out_channels, filter_size, code='pyg'",
+    "nn.AuthorsPool": "in_channels, ratio=0.5, min_score=None, multiplier=1.0, nonlinearity='tanh', filter_size=None",
+    "training.authors_pan.AuthorsPAN": "in_channels, out_channels, L=3, hidden_channels=64, ratio=0.5, dropout=0.5, "
+    "code='authors'",
     "nn.Linear": "in_channels, out_channels, trials=None",
     "nn.Dropout": "p=0.5",
     "nn.DropNodes": "p=0.5",

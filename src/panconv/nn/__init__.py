@@ -1,5 +1,7 @@
 """Layers."""
 
+from panconv.nn.authors_conv import AuthorsConv as AuthorsConv
+from panconv.nn.authors_pool import AuthorsPool as AuthorsPool
 from panconv.nn.drop_nodes import DropNodes as DropNodes
 from panconv.nn.dropout import Dropout as Dropout
 from panconv.nn.export import to_onnx as to_onnx
