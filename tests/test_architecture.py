@@ -101,6 +101,7 @@ COVERED = {
     "graph/degrees": "met/test_extremes",
     "graph/masked": "nn/test_explainable",
     "graph/operands": "graph/test_adjacency",
+    "graph/pieces": "graph/test_picking",
     "graph/seen": "graph/test_prepared",
     "graph/travelling": "graph/test_batching",
     "met/dispatch": "met/test_extremes",
