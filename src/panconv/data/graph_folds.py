@@ -24,6 +24,11 @@ class GraphParts(NamedTuple):
     val: Tensor
     test: Tensor
 
+    @property
+    def runs(self) -> int | None:
+        """S, or None of one run alone."""
+        return self.train.size(1) if self.train.dim() == 2 else None
+
     def run(self, number: int) -> GraphParts:
         """One of the runs alone, masks (G,)."""
         return GraphParts(*(mask[:, number] for mask in self))

@@ -68,7 +68,7 @@ def _heads(file: NumberFile, numbers: np.ndarray) -> np.ndarray:
         raise file.error(lines[0], "it must say how many graphs there are, one number of at least 1")
     if G > R - 1:
         raise file.error(
-            lines[0], f"it says {counted(G, 'graph')}, but {counted(R - 1, 'line')} follow: is it cut short?"
+            lines[0], f"it says {counted(G, 'graph')}, and the file has {counted(R - 1, 'line')} more: is it cut short?"
         )
     size = numbers[file.rows[:-1]]
     step = np.full(R + 2, R + 1)  # from a row; R is the end, and R + 1 beyond it
@@ -96,8 +96,8 @@ def _heads(file: NumberFile, numbers: np.ndarray) -> np.ndarray:
 def _check_nodes(file: NumberFile, numbers: np.ndarray, rows: np.ndarray) -> None:
     """Refuses a node whose line is not ``tag m j₁ … j_m``."""
     count = file.per_row[rows]
-    says = np.where(count < 2, -1, numbers[np.minimum(file.rows[rows] + 1, len(numbers) - 1)])
-    wrong = says != count - 2
+    says = numbers[np.minimum(file.rows[rows] + 1, len(numbers) - 1)]
+    wrong = (count < 2) | (says != count - 2)
     if wrong.any():
         k = int(wrong.argmax())
         what = f"it says {counted(says[k], 'neighbour')} and names {count[k] - 2}" if count[k] > 1 else "got one number"

@@ -69,8 +69,7 @@ class NumberFile:
         """The numbers in their columns, (R, D): as many in each line."""
         odd = np.flatnonzero(self.per_row != self.per_row[:1])
         if len(odd):
-            found, first = self.per_row[odd[0]], self.per_row[0]
-            what = f"there are {counted(found, 'number')}, but {first} in line {self.row_line[0]}"
+            what = f"it holds {counted(self.per_row[odd[0]], 'number')}, and line {self.row_line[0]} {self.per_row[0]}"
             raise self.error(self.row_line[odd[0]], what)
         return numbers.reshape(len(self.per_row), -1)
 

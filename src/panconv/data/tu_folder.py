@@ -123,5 +123,7 @@ def _rows(file: NumberFile, order: np.ndarray, whole: bool) -> np.ndarray:
     """The numbers of each node, (N, D), in their order."""
     table = file.table(file.whole() if whole else file.real())
     if len(table) != len(order):
-        raise ValueError(f"{file.path} has {counted(len(table), 'line')}, but there are {counted(len(order), 'node')}")
+        raise ValueError(
+            f"{file.path} has {counted(len(table), 'line')}, but the set has {counted(len(order), 'node')}"
+        )
     return table[order]
