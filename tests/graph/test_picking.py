@@ -12,6 +12,7 @@ from torch_geometric.data import Batch, Data
 from panconv import Adjacency, PANConv, Walks
 from panconv.graph import BASES, adjacency, block_diagonal, pattern, picked, sorting
 from panconv.graph.csr import CSR
+from panconv.graph.picking import Gather
 from panconv.graph.pieces import parted
 from panconv.testing import close
 
@@ -147,6 +148,30 @@ def test_nothing_is_sorted_or_checked_or_computed_again():
                 Walks(graph.base(base), 2).counts()
     assert mine.base("A+I").crow is mine.base("Â").crow  # shared as before
     assert mine.base("Â").left is mine.base("Â").right
+
+
+def test_without_a_look_from_the_host():
+    joined = block_diagonal(
+        [prepare(Adjacency.of(torch.tensor([[0, 1], [1, 2]]), w, 4)) for w in (None, torch.rand(2))]
+    )
+    which = torch.tensor([1, 0, 1])
+    right, there = picked(joined, which), joined.to("meta")  # which refuses whoever looks, as a GPU makes him wait
+    mine = picked(there, which)
+    assert mine.crow.is_meta
+    assert (mine.num_nodes, mine.num_edges, mine.growth) == (12, 6, right.growth)
+    for base in BASES:
+        assert (
+            mine.base(base).operands(torch.float32)[1].value.shape
+            == right.base(base).operands(torch.float32)[1][2].shape
+        )
+    init = Gather.__init__
+
+    def elsewhere(self, *given):
+        init(self, *given)
+        self.on_host = False
+
+    with mock.patch.object(Gather, "__init__", elsewhere):
+        assert_alike(picked(joined, which), right)
 
 
 def test_signed_weights_keep_what_they_were_before_the_loops():

@@ -97,7 +97,7 @@ class Gather:
     """
 
     def __init__(self, first: np.ndarray, which: np.ndarray, device: torch.device) -> None:
-        begin, self.device = first.take(which), device
+        begin, self.device, self.on_host = first.take(which), device, device.type == "cpu"
         self.sizes = first.take(which + 1) - begin
         self.first = starts(self.sizes)
         self.count, self.moved = int(self.first[-1]), self.first[:-1] - begin  # each, from where it stood
@@ -105,7 +105,7 @@ class Gather:
     @cached_property
     def graph(self) -> Tensor:
         """Which of the graphs that are taken each is of, (count,) int64."""
-        if self.device.type == "cpu":
+        if self.on_host:
             return torch.from_numpy(np.repeat(np.arange(len(self.sizes)), self.sizes))
         numbers = torch.arange(len(self.sizes), device=self.device)
         return torch.repeat_interleave(numbers, _on(self.sizes, self.device), output_size=self.count)
@@ -135,7 +135,7 @@ class Gather:
 
     def _each(self, values: np.ndarray) -> Tensor:
         """A value per graph for each of its nodes or entries."""
-        if self.device.type == "cpu":
+        if self.on_host:
             return torch.from_numpy(np.repeat(values, self.sizes))
         return _on(values, self.device).index_select(0, self.graph)
 

@@ -46,6 +46,10 @@ class Pieces(_Rows):
         return np.fmax.reduce(self.facts).tolist()
 
     @cached_property
+    def lacks_patterns(self) -> bool:
+        return bool(np.isnan(self.patterns).any())
+
+    @cached_property
     def _are_alike(self) -> bool:
         return np.array_equal(self.facts, np.broadcast_to(self.facts[:1], self.facts.shape), equal_nan=True)
 
@@ -123,7 +127,7 @@ def pieces_of(adj: Adjacency, of: Adjacency) -> Pieces:
     assert of.pieces is not None
     if adj.pieces is None:
         adj.pieces = _looked(adj, of.pieces.sizes[:, 0], of.pieces)
-    elif np.isnan(adj.pieces.patterns).any():
+    elif adj.pieces.lacks_patterns:
         adj.pieces = adj.pieces._replace(patterns=_patterns(adj, adj.pieces.sizes[:, 0], None))
     return adj.pieces
 
