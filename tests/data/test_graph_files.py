@@ -106,7 +106,7 @@ def test_what_is_mended_is_said_or_refused(tmp_path):
     mixed = {
         "A": "1,6\n3,4\n4,3\n4,5\n5,4\n6,1\n",
         "graph_indicator": "1\n4\n3\n3\n3\n1\n",
-        "node_labels": "5\n0\n0\n9\n5\n0\n",
+        "node_labels": "5\n9\n0\n9\n5\n0\n",
     }
     found = read_graphs(folder(tmp_path, A=edges, edge_labels="1\n"))
     path, loop = tmp_path / "SET_A.txt", "left out, since every node hears itself by its path of length 0"
@@ -122,7 +122,7 @@ def test_what_is_mended_is_said_or_refused(tmp_path):
     found = read_graphs(folder(tmp_path, edge_labels=None, **mixed))
     assert found.ptr.tolist() == [0, 2, 2, 5, 6]
     assert found.edge_index.T.tolist() == [[0, 1], [1, 0], [2, 3], [3, 2], [3, 4], [4, 3]]
-    assert found.x.argmax(1).tolist() == [1, 0, 0, 2, 1, 0]
+    assert found.x.argmax(1).tolist() == [1, 0, 0, 2, 1, 2]
     assert "line 3: nodes do not stand graph by graph: they are put in that order" in found.notes[-1]
     found = read_graphs(text(tmp_path / "SET.txt", "2\n2 0\n0 1 1\n0 0\n1 1\n0 0\n"))
     assert found.edge_index.tolist() == [[0, 1], [1, 0]]
@@ -156,6 +156,7 @@ def test_without_any_edge(tmp_path):
         (TEXT.replace("9 2 0 2", "9 2 0 3"), "line 9: 3 is no node of its graph, whose nodes are 0 … 2"),
         (TEXT.replace("9 2 0 2", "9 2 0 -1"), "line 9: -1 is no node of its graph"),
         (TEXT.replace("9 2 0 2", "9"), "line 9: a node has its tag, .* got one number"),
+        ("1\n2 0\n0\n-1 1 0\n", "line 3: a node has its tag, .* got one number"),
         (f"1\n{10**17} 0\n", "line 2: graph 0 of 1 has 100,000,000,000,000,000 nodes, but the file ends before"),
         ("2\n0 1\n0 2\n", "at least one graph must have a node"),
         ("2\n1 7\n0 0\n1 7\n1 0\n", "one class alone, 7, of 2 graphs"),

@@ -116,7 +116,8 @@ def test_of_a_union_that_was_read_as_one_graph(many, numbers):
     edges, weight, _ = union([many[i] for i in which], weighted)
     right = Adjacency.of(edges, weight, mine.num_nodes)
     assert mine.num_self_loops == right.num_self_loops
-    assert mine.is_undirected or not right.is_symmetric
+    assert mine.pattern.is_symmetric == right.pattern.is_symmetric
+    assert mine.pattern.longest == right.pattern.longest
     assert (mine.is_signed, mine.is_positive) == (right.is_signed, right.is_positive)
     assert mine.growth >= right.growth
     assert mine.decay <= right.decay or not right.to_dense().any()
@@ -184,6 +185,23 @@ def test_signed_weights_keep_what_they_were_before_the_loops():
         right = block_diagonal([(signed, plain)[i] for i in which])
         close(mine.base("A+I").absolute().to_dense(), right.base("A+I").absolute().to_dense())
         assert mine.is_signed == (0 in which)
+
+
+def test_of_a_union_with_signs_and_directions():
+    signed = torch.tensor([[0, 1, 1], [0, 0, 1]]), torch.tensor([3.0, 1.0, -0.5])
+    circle = torch.tensor([[0, 1, 2], [1, 2, 0]]), torch.ones(3)  # as many edges arrive at each node as leave it
+    both = torch.cat([signed[0], circle[0] + 2], 1), torch.cat([signed[1], circle[1]])
+    sizes, bases = torch.tensor([2, 3]), ["A", "A+I", "Â"]
+    joined = prepare(parted(Adjacency.of(*both, 5), sizes), bases)
+    for i, one in enumerate((signed, circle)):
+        mine, right = picked(joined, torch.tensor([i])), Adjacency.of(*one, int(sizes[i]))
+        for graph in (mine, joined[i]):
+            assert graph.is_signed == graph.base("Â").is_signed == right.is_signed
+            assert graph.is_positive == right.is_positive
+            close(graph.base("A+I").absolute().to_dense(), right.base("A+I").absolute().to_dense())
+    pair = torch.tensor([[0, 1, 3, 4, 5], [1, 0, 4, 5, 3]])
+    joined = parted(Adjacency.of(pair, None, 6), torch.tensor([3, 3]))
+    assert [picked(joined, torch.tensor(which)).is_symmetric for which in ([0], [1], [0, 1])] == [True, False, False]
 
 
 def test_gradients_reach_the_weights():

@@ -24,9 +24,9 @@ from panconv.graph.reading import checked_weights
 class GraphSet:
     """Many graphs with one target each, side by side as one graph that falls into them.
 
-    Everything is checked here, once, and immutable. A graph may be without edges, or without nodes: a readout then is
-    that of its nodes as they are, or of nothing, which is 0. It is a sequence of PyG `Data`, so PyG's `DataLoader`
-    takes it; `panconv.data.GraphBatches` makes batches of it many times faster.
+    Everything is checked here, once. Immutable. It is a sequence of PyG `Data`, so PyG's `DataLoader` takes it;
+    `panconv.data.GraphBatches` makes batches of it many times faster. A graph may have no edges, and then layers give
+    its nodes their own terms alone; or no nodes, and then the sum, mean and maximum of its nodes are 0.
 
     Args:
         x: features of the nodes, graph by graph, (ΣN, F); kept as float32.
@@ -62,7 +62,7 @@ class GraphSet:
         ptr, edges, order = checked_graphs(self.ptr, self.edge_index, x)
         y, weight = checked_target(self.y, len(ptr) - 1), self.edge_weight
         if weight is not None:
-            weight = checked_weights(weight, edges.size(1)).to(x.device)
+            weight = checked_weights(weight, edges.size(1)).detach().to(x.device)
             weight = weight if order is None else weight[order]
         found = {"x": x, "edge_index": edges, "ptr": ptr, "y": y.to(x.device), "edge_weight": weight}
         self.__dict__.update(found, classes=checked_classes(self.classes, y), notes=tuple(self.notes))
