@@ -18,7 +18,7 @@ _EDGES = "_A.txt"
 
 
 def read_graphs(source: str | Path, *, target: int | None = None, strict: bool = False) -> GraphSet:
-    """Many graphs with a class or a number each, from files of the TU collection.
+    r"""Many graphs with a class or a number each, from files of the TU collection.
 
     Args:
         source: a folder of one set, with DS_A.txt, DS_graph_indicator.txt, DS_graph_labels.txt (or
@@ -33,6 +33,13 @@ def read_graphs(source: str | Path, *, target: int | None = None, strict: bool =
     is there both ways, once, without self-loops; `GraphSet.notes` says what was not so in the file.
 
     Files are not trusted: docs/trust.md says what is admitted.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "two.txt")
+    ...     _ = path.write_text("2\n2 0\n0 1 1\n0 1 0\n1 1\n5 0\n")
+    ...     read_graphs(path)
+    GraphSet(two: 2 graphs of 2 classes, 3 nodes, 1 edge, 2 features)
     """
     if not isinstance(source, (str, Path)):
         raise TypeError(f"source must be a path or a name, got {type(source).__name__}")
