@@ -75,12 +75,17 @@ COVERED = {
     "data/from_tables": "data/test_read",
     "data/learned_blocks": "data/test_features",
     "data/labels": "data/test_graph",
+    **{f"data/{name}": "data/test_graph_files" for name in ("graph_edges", "graph_features", "graph_text")},
+    "data/graph_list": "data/test_graph_set",
+    "data/graph_set_checks": "data/test_graph_set",
     "data/load": "data/test_builtin",
+    "data/number_file": "data/test_graph_files",
     "data/described": "cli/test_own_graphs",
     "data/trainable": "cli/test_own_graphs",
     "training/estimate": "cli/test_own_graphs",
     "data/remarks": "data/test_read",
     "data/tables": "data/test_read",
+    "data/tu_folder": "data/test_graph_files",
     **{
         f"estimator/{name}": "estimator/test_linear"
         for name in ("axes", "losses", "penalties", "ridge", "scaled", "solver")
@@ -102,6 +107,7 @@ COVERED = {
     "graph/degrees": "met/test_extremes",
     "graph/masked": "nn/test_explainable",
     "graph/operands": "graph/test_adjacency",
+    "graph/pieces": "graph/test_picking",
     "graph/seen": "graph/test_prepared",
     "graph/travelling": "graph/test_batching",
     "met/columns": "met/test_entries",

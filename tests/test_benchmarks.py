@@ -45,6 +45,12 @@ def test_presets_beside_pyg(scripts, monkeypatch, capsys):
     ]
 
 
+def test_picking_beside_joining(scripts, capsys):
+    scripts("picking").main(["--graphs", "12", "--batch", "4", "--rounds", "3"])
+    names = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
+    assert names == ["picked", "block_diagonal", "Batch", "fresh", "an"]
+
+
 @pytest.fixture(scope="module")
 def quick(tmp_path_factory):
     """One quick run on the CPU: what it printed, where it wrote, where it drew."""

@@ -9,6 +9,11 @@ if TYPE_CHECKING:
     from panconv.data.builtin import DATASETS as DATASETS
     from panconv.data.edge_source import EdgeSource as EdgeSource
     from panconv.data.graph import Graph as Graph
+    from panconv.data.graph_batches import GraphBatches as GraphBatches
+    from panconv.data.graph_files import read_graphs as read_graphs
+    from panconv.data.graph_folds import graph_folds as graph_folds
+    from panconv.data.graph_folds import graph_split as graph_split
+    from panconv.data.graph_set import GraphSet as GraphSet
     from panconv.data.load import load as load
     from panconv.data.read import read as read
     from panconv.data.seed_loader import SeedLoader as SeedLoader
@@ -18,9 +23,14 @@ _HOME = {
     "DATASETS": "builtin",
     "EdgeSource": "edge_source",
     "Graph": "graph",
+    "GraphBatches": "graph_batches",
+    "GraphSet": "graph_set",
     "SeedLoader": "seed_loader",
+    "graph_folds": "graph_folds",
+    "graph_split": "graph_folds",
     "load": "load",
     "read": "read",
+    "read_graphs": "graph_files",
 }
 __all__ = list(_HOME)
 

@@ -4,5 +4,6 @@ from panconv.graph import pytree as _pytree  # noqa: F401  makes a pytree of `Ad
 from panconv.graph.adjacency import Adjacency
 from panconv.graph.bases import BASES
 from panconv.graph.batching import block_diagonal
+from panconv.graph.picking import picked
 
-__all__ = ["BASES", "Adjacency", "block_diagonal"]
+__all__ = ["BASES", "Adjacency", "block_diagonal", "picked"]

@@ -10,12 +10,12 @@ from torch import Tensor
 
 from panconv.base.tracing import is_tracked, lasting
 from panconv.graph.bases import BASES, found_growth, without_signs
-from panconv.graph.batching import Pieces
 from panconv.graph.csr import CSR, weak_components
 from panconv.graph.cutting import piece_of
 from panconv.graph.degrees import Facts, checked_facts
 from panconv.graph.operands import Operands
 from panconv.graph.pattern import Pattern
+from panconv.graph.pieces import Pieces
 from panconv.graph.reading import Claims, as_tensor, check_entries, checked_edges, checked_weights, entries, sum_weights
 from panconv.graph.repeated import AS_USUAL, Reading, check_agreement, checked_reading, read_repeated
 from panconv.graph.sorting import look_once, sort_edges

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import torch
@@ -15,6 +15,7 @@ from panconv.graph.blocks import Blocks
 from panconv.graph.csr import CSR, narrow
 from panconv.graph.degrees import Facts
 from panconv.graph.pattern import Pattern
+from panconv.graph.pieces import Pieces, starts
 from panconv.graph.repeated import Reading
 from panconv.graph.travelling import Travelling
 
@@ -23,14 +24,6 @@ if TYPE_CHECKING:
 
 S = TypeVar("S")
 _TRANSPOSED = "transposed"
-
-
-class Pieces(NamedTuple):
-    """What a joined graph remembers of those it was joined from, a row for each; NaN for what is not known."""
-
-    sizes: np.ndarray  # (P, 3): nodes, entries, edges of the edge_index where it is remembered
-    facts: np.ndarray  # (P, 7) float64: `Facts` without the magnitude, whether mirrored, whether weighted
-    patterns: np.ndarray  # (P, 3) float64: whether symmetric, self-loops, the longest row
 
 
 def block_diagonal(graphs: Iterable[Adjacency]) -> Adjacency:
@@ -65,7 +58,7 @@ class _Joining:
 
     def __init__(self, nodes: np.ndarray, device: torch.device) -> None:
         self.nodes, self.device = nodes, device
-        self.first = np.concatenate([[0], nodes.cumsum()])  # node of each, and how many there are
+        self.first = starts(nodes)  # node of each, and how many there are
         self.made: dict[tuple[Any, ...], tuple[Any, Any]] = {}
 
     def once(self, kind: str, parts: Sequence[Any], make: Callable[[], S]) -> S:
@@ -85,7 +78,7 @@ class _Joining:
         made = type(graphs[0])(
             self.pattern([graph.pattern for graph in graphs], pieces),
             self.filled([graph.value for graph in graphs], entries),
-            mirrored=bool(pieces.facts[:, 5].all()),
+            mirrored=pieces.is_mirrored,
             sides=(
                 self.filled([graph.left for graph in graphs], self.nodes),
                 self.filled([graph.right for graph in graphs], self.nodes),
@@ -122,13 +115,9 @@ class _Joining:
 
     def _pattern(self, patterns: Sequence[Pattern], pieces: Pieces) -> Pattern:
         """Rows are not joined: they follow from their pointers as quickly, and would travel along."""
-        entries, (symmetric, loops, longest) = pieces.sizes[:, 1], pieces.patterns.T
-        crow, col = self.rows([p.crow for p in patterns], [p.col for p in patterns], entries)
+        entries = pieces.sizes[:, 1]
         made = Pattern(
-            *(crow, col),
-            symmetric=None if np.isnan(symmetric).any() else bool(symmetric.all()),
-            loops=None if np.isnan(loops).any() else int(loops.sum()),
-            longest=None if np.isnan(longest).any() else int(longest.max()),
+            *self.rows([p.crow for p in patterns], [p.col for p in patterns], entries), **pieces.joined_pattern()
         )
         transposed = [p.known(_TRANSPOSED) for p in patterns]
         if made.known("symmetric") is False and None not in transposed:
@@ -177,20 +166,11 @@ class _Joining:
         return torch.cat([torch.zeros(n, dtype=torch.bool, device=self.device) if o is None else o for o, n in given])
 
     def facts(self, graphs: Sequence[Adjacency], pieces: Pieces) -> Facts:
-        growth, decay, signed, positive, undirected = pieces.facts[:, :5].T
-        magnitude = None
-        if signed.any() and any(graph._magnitude is not None for graph in graphs):
-            sizes = [graph._magnitude if graph._magnitude is not None else graph.value for graph in graphs]
-            given = [None if size is None else size.detach().abs() for size in sizes]
-            magnitude = self.filled(given, pieces.sizes[:, 1])
-        return Facts(
-            None if np.isnan(growth).all() else max(graph.growth for graph in graphs),
-            float(decay.min()),
-            bool(signed.any()),
-            bool(positive.all()),
-            magnitude,
-            None if np.isnan(undirected).all() else all(graph.is_undirected for graph in graphs),
-        )
+        if not pieces.is_signed or all(graph._magnitude is None for graph in graphs):
+            return pieces.joined_facts(None)
+        sizes = [graph._magnitude if graph._magnitude is not None else graph.value for graph in graphs]
+        given = [None if size is None else size.detach().abs() for size in sizes]
+        return pieces.joined_facts(self.filled(given, pieces.sizes[:, 1]))
 
     def blocks(self, pattern: Pattern) -> Blocks | None:
         """The parts as the kernels take them: a graph without nodes is none."""
@@ -227,5 +207,14 @@ def _pieces(graphs: Sequence[Adjacency]) -> Pieces:
         )
         for graph in graphs
     ]
-    patterns = [(p.known("symmetric"), p.known("loops"), p.known("longest")) for p in (g.pattern for g in graphs)]
+    # A bound on all of them is made of those of each, and so is what is said of their direction.
+    bounded, told = any(g._growth is not None for g in graphs), any(g._undirected is not None for g in graphs)
+    patterns = [
+        (
+            p.is_symmetric if told else p.known("symmetric"),
+            p.known("loops"),
+            p.longest if bounded else p.known("longest"),
+        )
+        for p in (graph.pattern for graph in graphs)
+    ]
     return Pieces(np.array(sizes, np.int64), np.array(facts, np.float64), np.array(patterns, np.float64))

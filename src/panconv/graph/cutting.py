@@ -1,18 +1,18 @@
-"""One of many graphs that were joined, taken out again by slices alone."""
+"""Some of many graphs that were joined, taken out again: one by slices alone; `picking` has several."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from panconv.base.checks import as_integer, shown
-from panconv.graph.csr import CSR
-from panconv.graph.degrees import Facts
+from panconv.graph.csr import CSR, narrow
 from panconv.graph.pattern import Pattern
+from panconv.graph.pieces import Pieces, pieces_of
 from panconv.graph.travelling import Travelling
 
 if TYPE_CHECKING:
@@ -23,86 +23,153 @@ S = TypeVar("S")
 
 def piece_of(joined: Adjacency, index: int) -> Adjacency:
     """The graph of a number among those that were joined, with what is prepared of it."""
-    if joined.pieces is None:
-        raise TypeError("this graph was not joined from others: only what block_diagonal or a Batch made has an [i]")
+    check_joined(joined)
+    assert joined.pieces is not None
     P, i = len(joined.pieces.sizes), as_integer(index)
     if i is None or not -P <= i < P:
         raise IndexError(f"the index of a graph must be an integer from {-P} to {P - 1}, got {shown(index)}")
-    return _Cutting(i % P).cut(joined)
+    return _Cutting(i % P, joined.pieces).take(joined)
 
 
-class _Cutting:
-    """The slices that belong to one of the graphs, each taken once."""
+def check_joined(joined: Adjacency) -> None:
+    if joined.pieces is None:
+        raise TypeError("this graph was not joined from others: only what block_diagonal or a Batch made has an [i]")
 
-    def __init__(self, index: int) -> None:
-        self.index = index
-        self.made: dict[int, Any] = {}
 
-    def once(self, whole: Any, make: Callable[[], S]) -> S:
-        if id(whole) not in self.made:
-            self.made[id(whole)] = make()
-        return self.made[id(whole)]
+class Span(Protocol):
+    """The nodes, entries or edges of the graphs that are taken."""
 
-    def cut(self, joined: Adjacency) -> Adjacency:
-        return self.once(joined, lambda: self._cut(joined))
+    @property
+    def count(self) -> int:
+        """How many they are."""
 
-    def _cut(self, joined: Adjacency) -> Adjacency:
-        assert joined.pieces is not None
-        i, (sizes, facts, patterns) = self.index, joined.pieces
-        (n0, e0, g0), (n1, e1, g1) = sizes[:i].sum(0).tolist(), sizes[: i + 1].sum(0).tolist()
-        growth, decay, signed, positive, undirected, mirrored, weighted = map(_or_none, facts[i].tolist())
-        magnitude = joined._magnitude if signed else None
+    @property
+    def places(self) -> Any:
+        """Where they stand in the joined graph: a slice or numbers."""
+
+    def of(self, tensor: Tensor) -> Tensor:
+        """Their values, of a value for each in the joined graph."""
+
+    def renumbered(self, tensor: Tensor, among: Any) -> Tensor:
+        """Their values, which are numbers of nodes or entries: as those are numbered `among` the ones taken."""
+
+    def pointers(self, crow: Tensor, among: Any) -> Tensor:
+        """Of nodes: where their rows begin and end among the entries taken."""
+
+
+class Taking:
+    """Takes some graphs out of a joined one, each tensor once: bases share tensors, and so they do afterwards."""
+
+    nodes: Span
+    with_mirrors = False  # whether a symmetric pattern is told of its transpose too, from which it differs in order
+
+    def __init__(self, which: np.ndarray) -> None:
+        self.which = which
+        self.made: dict[Any, Any] = {}
+
+    def span(self, pieces: Pieces, column: int) -> Span:
+        """The nodes, entries or edges of the graphs that are taken: by the column of `Pieces.sizes`."""
+        raise NotImplementedError
+
+    def once(self, name: Any, make: Callable[[], S]) -> S:
+        if name not in self.made:
+            self.made[name] = make()
+        return self.made[name]
+
+    def take(self, joined: Adjacency, of: Adjacency | None = None) -> Adjacency:
+        """The graphs as one, from the joined graph or from a base `of` one."""
+        return self.once(id(joined), lambda: self._take(joined, pieces_of(joined, joined if of is None else of)))
+
+    def _take(self, joined: Adjacency, pieces: Pieces) -> Adjacency:
+        pattern, taken = joined.pattern, pieces.at(self.which)
+        entries = self.once((id(pattern), "entries"), lambda: self.span(pieces, 1))
+        told = joined._entry_of_edge is not None or joined._overruled is not None
+        edges = self.span(pieces, 2) if told else entries  # which nothing is told of
         made = type(joined)(
-            self.once(joined.pattern, lambda: self._pattern(joined.pattern, (n0, n1), (e0, e1), patterns[i])),
-            self.part(joined.value if weighted else None, e0, e1),
-            mirrored=bool(mirrored),
-            sides=(self.part(joined.left, n0, n1), self.part(joined.right, n0, n1)),
-            entry_of_edge=self.part(joined._entry_of_edge, g0, g1, e0),
-            facts=Facts(
-                *(growth, decay or 0.0, bool(signed), bool(positive), self.part(magnitude, e0, e1)),
-                None if undirected is None else bool(undirected),
-            ),
+            self.once(id(pattern), lambda: self._pattern(pattern, entries, taken)),
+            self.of(joined.value if taken.is_weighted else None, entries),
+            mirrored=taken.is_mirrored,
+            sides=(self.of(joined.left, self.nodes), self.of(joined.right, self.nodes)),
+            entry_of_edge=self.numbers(joined._entry_of_edge, edges, entries),
+            facts=taken.joined_facts(self.of(joined._magnitude if taken.is_signed else None, entries)),
         )
-        made.loops, made.repeats, made._overruled = joined.loops, joined.repeats, self.part(joined._overruled, g0, g1)
+        made.loops, made.repeats, made._overruled = joined.loops, joined.repeats, self.of(joined._overruled, edges)
+        self.keep_pieces(made, taken)
         for key, kept in joined.prepared_parts().items():
             if isinstance(kept, CSR):
-                self.put(made, key, kept.value, e0, e1)
+                self.put(made, key, kept.value, entries)
+            elif isinstance(key, str):  # a base, whose nodes are the same
+                made._cache[key] = self.take(kept, joined)
             elif not isinstance(kept, Travelling):
-                made._cache[key] = kept.part(n0, n1)
-            elif kept.pieces is not None:  # type: ignore[attr-defined]  # computed before they were joined
-                made._cache[key] = self.cut(kept)  # type: ignore[arg-type]
+                made._cache[key] = kept.part(self.nodes.places)
         return made
 
-    def put(self, made: Adjacency, key: Any, value: Tensor, begin: int, end: int) -> None:
+    def keep_pieces(self, made: Adjacency, taken: Pieces) -> None:
+        """What a graph that was taken remembers of its parts."""
+
+    def put(self, made: Adjacency, key: Any, value: Tensor, entries: Span) -> None:
         if isinstance(key, torch.dtype):
-            made._cache[key] = CSR(made.crow, made.col, self.part(value, begin, end))
+            made._cache[key] = CSR(made.crow, made.col, self.of(value, entries))
         elif not made.is_symmetric:
             crow, col, _ = made.by_column()
-            made._cache[key] = CSR(crow, col, self.part(value, begin, end))
+            made._cache[key] = CSR(crow, col, self.of(value, entries))
 
-    def _pattern(self, joined: Pattern, nodes: tuple[int, int], entries: tuple[int, int], facts: np.ndarray) -> Pattern:
-        (n0, n1), (e0, e1), (symmetric, loops, longest) = nodes, entries, map(_or_none, facts.tolist())
+    def _pattern(self, joined: Pattern, entries: Span, taken: Pieces) -> Pattern:
+        bound = max(self.nodes.count, entries.count)
 
         def rows(crow: Tensor, col: Tensor) -> tuple[Tensor, Tensor]:
-            return self.part(crow, n0, n1 + 1, e0), self.part(col, e0, e1, n0)
+            return (
+                self.once(id(crow), lambda: narrow(self.nodes.pointers(crow, entries), bound)),
+                self.once(id(col), lambda: narrow(entries.renumbered(col, self.nodes), bound)),
+            )
 
-        made = Pattern(
-            *rows(joined.crow, joined.col),
-            symmetric=None if symmetric is None else bool(symmetric),
-            loops=None if loops is None else int(loops),
-            longest=None if longest is None else int(longest),
-        )
-        if (transposed := joined.known("transposed")) is not None:
+        made = Pattern(*rows(joined.crow, joined.col), **taken.joined_pattern())
+        transposed = joined.known("transposed")
+        if transposed is not None and (self.with_mirrors or not made.known("symmetric")):
             crow, col, perm = transposed
-            made.know_transposed(Pattern(*rows(crow, col)), self.part(perm, e0, e1, e0))
+            made.know_transposed(Pattern(*rows(crow, col)), self.numbers(perm, entries, entries))
         return made
 
-    def part(self, tensor: Tensor | None, begin: int, end: int, less: int = 0) -> Any:
-        """A slice, in numbers of its own."""
-        if tensor is None:
-            return None
-        return self.once(tensor, lambda: tensor[begin:end] - less if less else tensor[begin:end])
+    def of(self, tensor: Tensor | None, span: Span) -> Any:
+        """What a tensor holds of the graphs that are taken."""
+        return None if tensor is None else self.once(id(tensor), lambda: span.of(tensor))
+
+    def numbers(self, tensor: Tensor | None, span: Span, among: Span) -> Any:
+        """The same, in numbers of its own."""
+        return None if tensor is None else self.once(id(tensor), lambda: span.renumbered(tensor, among))
 
 
-def _or_none(number: float) -> float | None:
-    return None if number != number else number
+class _Slice:
+    """Those of one graph stand next to each other."""
+
+    def __init__(self, first: np.ndarray, index: int) -> None:
+        self.begin, self.end = first[index : index + 2].tolist()
+        self.count = self.end - self.begin
+
+    @property
+    def places(self) -> slice:
+        return slice(self.begin, self.end)
+
+    def of(self, tensor: Tensor) -> Tensor:
+        return tensor[self.begin : self.end]
+
+    def renumbered(self, tensor: Tensor, among: _Slice) -> Tensor:
+        return self.of(tensor) - among.begin if among.begin else self.of(tensor)
+
+    def pointers(self, crow: Tensor, among: _Slice) -> Tensor:
+        own = crow[self.begin : self.end + 1]
+        return own - among.begin if among.begin else own
+
+
+class _Cutting(Taking):
+    """Takes out one, by views where its numbers stay."""
+
+    with_mirrors = True
+
+    def __init__(self, index: int, pieces: Pieces) -> None:
+        super().__init__(np.array([index]))
+        self.index = index
+        self.nodes = self.span(pieces, 0)
+
+    def span(self, pieces: Pieces, column: int) -> Span:
+        return _Slice(pieces.first[column], self.index)

@@ -91,7 +91,12 @@ class Pattern:
     @property
     def longest(self) -> int:
         """Entries of the longest row."""
-        return self._find("longest", lambda: int(self.crow.diff().max()) if self.crow.numel() > 1 else 0)
+        return self._find("longest", lambda: _longest(self.crow))
+
+    @property
+    def longest_column(self) -> int:
+        """Entries of the longest column."""
+        return self._find("longest_column", lambda: _longest(self.by_column()[0]))
 
     def settle(self) -> Pattern:
         """Finds all that has to be looked at from the host, which torch.compile cannot do."""
@@ -135,3 +140,7 @@ class Pattern:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self.note_blocks()
+
+
+def _longest(crow: Tensor) -> int:
+    return int(crow.diff().max()) if crow.numel() > 1 else 0

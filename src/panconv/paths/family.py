@@ -165,10 +165,11 @@ class Counts(NamedTuple):
         joined = counts_of(torch.cat([counts.value for counts in every], dim=1))
         return joined._replace(without_zeros=self.without_zeros)
 
-    def part(self, begin: int, end: int) -> Counts:
+    def part(self, nodes: slice | Tensor) -> Counts:
         """The counts of some nodes, which no path leaves."""
-        exponent, ratio = (None if each is None else each[:, begin:end] for each in (self.exponent, self.ratio))
-        return self._replace(value=self.value[:, begin:end], exponent=exponent, ratio=ratio)
+        value, exponent, ratio = (None if each is None else each[:, nodes] for each in self[:3])
+        assert value is not None
+        return self._replace(value=value, exponent=exponent, ratio=ratio)
 
 
 def counts_of(B: Tensor, ratio: Tensor | None = None, span: float | None = None) -> Counts:
