@@ -27,8 +27,8 @@ _LIMITS = (
     "acquaintances.",
 )
 _SAME_FOLDS = (
-    "Settings were chosen and probabilities calibrated on the folds that the figures are of, so they are slightly "
-    "optimistic."
+    "Each label is predicted by settings in whose choice it had no say; the one temperature that calibrates is fitted to "
+    "all of them."
 )
 _MOST_NAMES = 8  # of columns and of classes, in a line
 
