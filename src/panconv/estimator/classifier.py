@@ -119,7 +119,7 @@ class PANClassifier(ClassifierMixin, Answers, GraphEstimator):  # type: ignore[m
         known = class_labels(given.y, isinstance(nodes, Nodes), names)
         if len(known.known) != x.shape[0]:
             raise ValueError(f"y must have a row per node, {x.shape[0]}, got {len(known.known)}: inconsistent numbers")
-        weight = self._weights(sample_weight, x)
+        weight = self._weights(sample_weight, nodes)
         labels = checked_classes(known.without(weight))
         self.classes_, own = labels.classes, as_tensor(per_class(weight, labels, self.class_weight))
         seed = seed_of(self.random_state)
@@ -177,15 +177,12 @@ class PANClassifier(ClassifierMixin, Answers, GraphEstimator):  # type: ignore[m
             sample_weight: (n,).
             graph, nodes: as in `predict`.
         """
-        given = Given.of(X, y, graph)
-        if given.y is None:
-            raise ValueError("y is missing: give the labels to compare with")
+        told = self._truth(X, y, sample_weight, graph, nodes)
         predicted = self.predict(X, graph=graph, nodes=nodes)
-        names = getattr(given.graph, "classes", None) if y is None else None
-        truth = class_labels(given.y, self._origin is not None, names, one=True)
-        truth = self._compared(truth, given.graph if y is None else None, nodes, len(predicted))
+        truth = class_labels(told.y, self._origin is not None, getattr(told.graph, "classes", None), one=True)
+        truth = self._compared(truth, told.graph, nodes, len(predicted))
         real = truth.classes[truth.y] if truth.kind == "softmax" else truth.y
-        weight = None if sample_weight is None else np.asarray(sample_weight)[truth.known]
+        weight = None if told.weight is None else np.asarray(told.weight)[truth.known]
         return float(accuracy_score(real[truth.known], predicted[truth.known], sample_weight=weight))
 
     def _decided(self, X: Any, graph: Any, nodes: Any) -> np.ndarray:

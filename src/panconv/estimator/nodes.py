@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from panconv.base.checks import kind_of, shown
+from panconv.estimator.given import by_id
 from panconv.graph import Adjacency
 
 Matrix = Any  # np.ndarray or sp.csr_matrix, (N, F) of float32 or float64
@@ -28,6 +29,8 @@ class Nodes(NamedTuple):
     def of(graph: Any, X: Any = None, learned: Any = None) -> Nodes:
         """From a graph that was read, a PyG `Data`, or anything an `Adjacency` is made from.
 
+        Features that are indexed by its ids are put into their order.
+
         Args:
             graph, X: as in `PANClassifier.fit`.
             learned: how the columns of the graph that was learned from became features, to take these in the same way.
@@ -36,9 +39,9 @@ class Nodes(NamedTuple):
         if X is None and hasattr(graph, "learned_features"):
             learned = graph.learned_features() if learned is None else learned
             names, X = [*learned.names], learned.transform(graph)
-        x = matrix(given_features(graph) if X is None else X)
-        adj = adjacency_of(graph, x.shape[0])
         ids = getattr(graph, "ids", None)
+        x = matrix(given_features(graph) if X is None else by_id(X, ids, "X"))
+        adj = adjacency_of(graph, x.shape[0])
         names = names or [f"x{j}" for j in range(x.shape[1])]
         return Nodes(adj, x, None if ids is None else np.asarray(ids), names, learned)
 

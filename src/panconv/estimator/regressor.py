@@ -95,7 +95,7 @@ class PANRegressor(RegressorMixin, GraphEstimator):  # type: ignore[misc]  # sci
         known = numbers(given.y, isinstance(nodes, Nodes))
         if len(known.known) != x.shape[0]:
             raise ValueError(f"y must have a row per node, {x.shape[0]}, got {len(known.known)}")
-        weight = self._weights(sample_weight, x)
+        weight = self._weights(sample_weight, nodes)
         labels = known.without(weight)
         rows = labels.rows
         seed = seed_of(self.random_state)
@@ -130,12 +130,10 @@ class PANRegressor(RegressorMixin, GraphEstimator):  # type: ignore[misc]  # sci
         self, X: Any = None, y: Any = None, sample_weight: Any = None, *, graph: Any = None, nodes: Any = None
     ) -> float:
         """R² of the nodes whose numbers are given, NaN or None elsewhere. Arguments as in `PANClassifier.score`."""
-        given = Given.of(X, y, graph, numbers=True)
-        if given.y is None:
-            raise ValueError("y is missing: give the numbers to compare with")
-        truth = numbers(given.y, self._origin is not None)
+        told = self._truth(X, y, sample_weight, graph, nodes, numbers=True)
+        truth = numbers(told.y, self._origin is not None)
         predicted = self.predict(X, graph=graph, nodes=nodes)
-        truth = self._compared(truth, given.graph if y is None else None, nodes, len(predicted))
+        truth = self._compared(truth, told.graph, nodes, len(predicted))
         predicted = predicted.reshape(len(predicted), -1)
-        weight = None if sample_weight is None else np.asarray(sample_weight)[truth.known]
+        weight = None if told.weight is None else np.asarray(told.weight)[truth.known]
         return float(r2_score(truth.y[truth.known], predicted[truth.known], sample_weight=weight))
