@@ -106,6 +106,17 @@ def test_weights_and_what_is_scored_are_put_in_the_order_of_ids_too():
         one.score(y=y, sample_weight=weight.iloc[1:])
 
 
+@pytest.mark.parametrize("ids", [np.arange(1, 51), np.random.default_rng(1).permutation(50)])
+def test_an_index_that_nobody_gave_counts_rows(ids):
+    """Where ids are whole numbers, 0 … N−1 look like some of them."""
+    graph, frame, y, _, mixed = friends(ids)
+    plain = PANClassifier("linear", L=1).fit(frame.to_numpy(), y.to_numpy(), graph=graph)
+    counted = PANClassifier("linear", L=1).fit(frame.reset_index(drop=True), y.reset_index(drop=True), graph=graph)
+    named = PANClassifier("linear", L=1).fit(frame.iloc[mixed], y.iloc[mixed], graph=graph)
+    for one in (counted, named):
+        assert np.array_equal(one.predict_proba(), plain.predict_proba())
+
+
 def test_unknown_labels_in_lists_and_pandas_own():
     A, X, y, _ = planted()
     names = [("a", "b", "c")[c] if c >= 0 else np.nan for c in y]

@@ -51,7 +51,7 @@ def by_id(values: Any, ids: Any, name: str) -> Any:
         name: of the argument.
     """
     index = getattr(values, "index", None)
-    if ids is None or index is None or callable(index) or not hasattr(values, "iloc"):
+    if ids is None or index is None or callable(index) or not hasattr(values, "iloc") or _counts_rows(index):
         return values
     there, wanted = [str(each) for each in index], [str(each) for each in ids]
     place = {each: row for row, each in enumerate(there)}
@@ -62,3 +62,8 @@ def by_id(values: Any, ids: Any, name: str) -> Any:
         return values.iloc[[place[each] for each in wanted]]
     what = f"has no row for {missing!r}" if missing is not None else "has rows for other ids too, or twice for one"
     raise ValueError(f"{name} is indexed by ids, but {what}: give a row for each of the {len(wanted)} nodes")
+
+
+def _counts_rows(index: Any) -> bool:
+    """Whether it is what pandas counts rows by where nobody has given it an index: numbers that are no ids."""
+    return type(index).__name__ == "RangeIndex" and index.name is None and (index.start, index.step) == (0, 1)
