@@ -17,7 +17,7 @@ from panconv.estimator.calibration import temperature
 from panconv.estimator.choosing import chosen_head
 from panconv.estimator.given import Given
 from panconv.estimator.held_out import HeldOut
-from panconv.estimator.labels import checked_classes, class_labels
+from panconv.estimator.labels import check_alike, checked_classes, class_labels
 from panconv.estimator.nodes import Nodes
 from panconv.estimator.penalties import Task
 from panconv.estimator.report import beside, report
@@ -181,6 +181,7 @@ class PANClassifier(ClassifierMixin, Answers, GraphEstimator):  # type: ignore[m
         predicted = self.predict(X, graph=graph, nodes=nodes)
         truth = class_labels(told.y, self._origin is not None, getattr(told.graph, "classes", None), one=True)
         truth = self._compared(truth, told.graph, nodes, len(predicted))
+        check_alike(truth, self.classes_)
         real = truth.classes[truth.y] if truth.kind == "softmax" else truth.y
         weight = None if told.weight is None else np.asarray(told.weight)[truth.known]
         return float(accuracy_score(real[truth.known], predicted[truth.known], sample_weight=weight))
