@@ -12,6 +12,7 @@ import typer
 
 import panconv
 from panconv.base.heads import HEADS
+from panconv.base.words import decimals
 from panconv.cli import checks, given, known_ids, screen
 from panconv.cli.options import GRAPH_NAMES, Columns, Label, Nodes, completing, json_of
 from panconv.cli.run_file import NAME, Run, check_tables, read_run, text_of
@@ -181,7 +182,9 @@ def _show(estimator: Any, found: Any, out: Path) -> None:
     elif isinstance(found, NumbersWorth):
         rows = screen.table(("out of fold", "R²", "95 % interval", "absolute error"))
         for name, one in found.fits.items():
-            rows.add_row(name, f"{one.r2.value:.3f}", f"{one.r2.low:.2f} to {one.r2.high:.2f}", f"{one.mae.value:.4g}")
+            low, high = decimals(one.r2.low, 2), decimals(one.r2.high, 2)
+            interval = f"{low} to {high}" if low != high else low
+            rows.add_row(name, decimals(one.r2.value, 3), interval, f"{one.mae.value:.4g}")
         screen.out.print(rows)
         screen.out.print(found.verdict)
     else:

@@ -116,6 +116,17 @@ def test_numbers(tmp_path):
     assert "confusion" not in html.split("<body>")[1]
 
 
+def test_numbers_that_are_all_the_same_have_no_r2(tmp_path):
+    graph = town(60, 3)
+    labels = np.array(["2.5" if i % 3 else None for i in range(60)], dtype=object)
+    graph = Graph(graph.ids, graph.edge_index, matrix=graph.matrix, label="age", labels=labels)
+    reg = PANRegressor("linear").fit(graph)
+    html = report_page(reg, graph, worth_of_numbers(reg), tmp_path / "a.html").read_text()
+    assert "numbers that are all the same have none, 40 nodes" in html
+    assert "<td>the mean</td><td>–</td>" in html
+    assert "they tell nothing apart" in html
+
+
 def test_where_nothing_was_held_out(tmp_path):
     graph = read([("a", "b"), ("b", "c")])
     graph = Graph(graph.ids, graph.edge_index, labels=np.array(["x", "y", None], dtype=object), classes=("x", "y"))
