@@ -45,9 +45,9 @@ class Asked:
         folder: Path,
         edges: str | None,
         nodes: Path | None,
-        columns: str | None,
-        label: str | None,
-        directed: bool | None,
+        columns: str | None = None,
+        label: str | None = None,
+        directed: bool | None = None,
     ) -> Asked:
         """What was typed, beside what the folder's run.toml says; refuses what is not there."""
         if not folder.exists():
