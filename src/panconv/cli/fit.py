@@ -46,6 +46,9 @@ def fit(
     directed: Annotated[bool | None, typer.Option("--directed", help="Edges of a table lead one way.")] = None,
     strict: Annotated[bool | None, typer.Option("--strict", help="Stop at what a table has wrong.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of everything that is drawn at random.")] = None,
+    device: Annotated[
+        str | None, typer.Option(metavar="auto|cpu|cuda", help="Where to train the deep head; by default auto.")
+    ] = None,
     config: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A run.toml to repeat; command-line options take precedence.")
     ] = None,
@@ -65,16 +68,17 @@ def fit(
     elif nodes is not None:
         raise ValueError(f"a table of nodes, {str(nodes)!r}, goes with a table of edges: name both")
     run = run.but(**given.columns_of(columns, label), budget=budget, head=head, regression=regression)
-    run = run.but(directed=directed, strict=strict, seed=seed)
+    run = run.but(directed=directed, strict=strict, seed=seed, device=device)
     _check(run)
     out = _folder(out, config)
     check_tables(run, out)
     checks.outputs(None, out / FILES[0])
     checks.outputs(None, json_file, model=out)
+    place = checks.device(run.device or "auto")
     read = _read(run)
     with screen.Steps() as bar:
         bar.show("learning", _seconds(run))
-        estimator = _learned(run, read)
+        estimator = _learned(run, read, place)
         bar.show("looking at what was learned")
         found = _written(estimator, read, run, out)
     _show(estimator, found, out)
@@ -136,12 +140,12 @@ def _read(run: Run) -> Graph:
     return graph
 
 
-def _learned(run: Run, graph: Graph) -> Any:
+def _learned(run: Run, graph: Graph, device: str) -> Any:
     """The fitted estimator."""
     from panconv.estimator import PANClassifier, PANRegressor
 
     kind = PANRegressor if run.regression else PANClassifier
-    return kind(run.head or "auto", budget=_seconds(run), random_state=run.seed or 0).fit(graph)
+    return kind(run.head or "auto", budget=_seconds(run), device=device, random_state=run.seed or 0).fit(graph)
 
 
 def _written(estimator: Any, graph: Graph, run: Run, out: Path) -> Any:

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 from torch import Tensor
 
-from panconv.base.checks import as_integer, as_number, checked_seed, shown
+from panconv.base.checks import as_integer, as_number, checked_device, checked_seed, shown
 from panconv.estimator.asked import Asked, around_few
 from panconv.estimator.folds import Folds, folds_of
 from panconv.estimator.given import Given, by_id
@@ -78,6 +78,7 @@ def terms_of(nodes: Nodes | Matrix, paths: Paths | None, rows: np.ndarray | None
 class GraphEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """The part of `PANClassifier` and `PANRegressor` that is the same for both."""
 
+    device: Any
     _origin: Origin | None  # of the graph that it was fitted on; None without one
     _model: Any  # a `LinearModel` or a `DeepHead`
     _fitted_on: Nodes | None  # that graph, where it is at hand: not in an estimator that was loaded
@@ -100,10 +101,10 @@ class GraphEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
 
     def _taken(self, given: Given) -> Nodes | Matrix:
         """The nodes to learn from, or without a graph the features as scikit-learn checks them."""
-        self._origin = None
+        device, self._origin = checked_device(self.device), None
         if given.graph is None:
             return validate_data(self, given.X, accept_sparse="csr", dtype=_DTYPES)
-        nodes = Nodes.of(given.graph, given.X)
+        nodes = Nodes.of(given.graph, given.X)._replace(device=str(device))
         self._origin = Origin.of(given.graph, nodes)
         validate_data(self, nodes.x if given.X is None else _shaped(given.X), skip_check_array=True)
         if given.X is None and nodes.learned is not None:

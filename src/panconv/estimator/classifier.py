@@ -47,6 +47,8 @@ class PANClassifier(ClassifierMixin, Answers, GraphEstimator):  # type: ignore[m
             which the deep head that "auto" tries has ten minutes at most. What the heads leave of a budget goes into a
             search of the deep model's settings. The least is what the linear heads take, or with "pan" an epoch of each
             training.
+        device: where the deep head is trained: "cpu", "cuda", or "auto" for a GPU where there is one. What was learned
+            is on the CPU afterwards, where all answers are computed, and where the linear heads learn.
         random_state: of the folds and seeds, an integer or None.
 
     Attributes:
@@ -81,6 +83,7 @@ class PANClassifier(ClassifierMixin, Answers, GraphEstimator):  # type: ignore[m
         seeds: int = 5,
         epochs: int | None = None,
         budget: float | str | None = None,
+        device: Any = "cpu",
         random_state: int | None = 0,
     ) -> None:
         self.head = head
@@ -92,6 +95,7 @@ class PANClassifier(ClassifierMixin, Answers, GraphEstimator):  # type: ignore[m
         self.seeds = seeds
         self.epochs = epochs
         self.budget = budget
+        self.device = device
         self.random_state = random_state
 
     def __sklearn_tags__(self) -> Any:

@@ -24,6 +24,7 @@ class Nodes(NamedTuple):
     ids: np.ndarray | None  # (N,), what they are called; None for their row numbers
     names: list[str]  # (F,), of the features
     learned: Any = None  # how the columns of a graph that was read became features
+    device: str = "cpu"  # where a deep head is trained on them; all else is the CPU's
 
     @staticmethod
     def of(graph: Any, X: Any = None, learned: Any = None) -> Nodes:

@@ -35,7 +35,7 @@ class PANRegressor(RegressorMixin, GraphEstimator):  # type: ignore[misc]  # sci
     Args:
         head: "linear", ridge regression on path features, in closed form; "pan", an ensemble of the deep model, which
             learns numbers of mean 0 and size 1 and answers in yours; "auto", whichever loses less out of fold.
-        L, method, paths, cv, seeds, epochs, budget, random_state: as in `PANClassifier`.
+        L, method, paths, cv, seeds, epochs, budget, device, random_state: as in `PANClassifier`.
 
     Attributes:
         head_, choice_, scores_, seconds_: as in `PANClassifier`; the loss is the mean square, where the variance of a
@@ -66,6 +66,7 @@ class PANRegressor(RegressorMixin, GraphEstimator):  # type: ignore[misc]  # sci
         seeds: int = 5,
         epochs: int | None = None,
         budget: float | str | None = None,
+        device: Any = "cpu",
         random_state: int | None = 0,
     ) -> None:
         self.head = head
@@ -76,6 +77,7 @@ class PANRegressor(RegressorMixin, GraphEstimator):  # type: ignore[misc]  # sci
         self.seeds = seeds
         self.epochs = epochs
         self.budget = budget
+        self.device = device
         self.random_state = random_state
 
     def __sklearn_tags__(self) -> Any:
