@@ -237,6 +237,21 @@ def test_tables_that_have_changed_or_gone(place, tmp_path):
         assert "from which the model learned, is not there any more: name EDGES and NODES" in done.stderr
 
 
+def test_strict_stops_at_what_is_wrong_in_a_later_table(place, tmp_path):
+    for name in ("x--edges.csv", "x--nodes.csv"):
+        shutil.copy(place / name, tmp_path)
+    with (tmp_path / "x--edges.csv").open("a") as file:
+        file.write("0,x-3,x-3\n")
+    for command in (("predict", place / "model"), ("explain", place / "model", "x-3")):
+        command = *command, "x--edges.csv", "x--nodes.csv"
+        done = call(*command, cwd=tmp_path)
+        assert (done.code, done.stdout != "") == (0, True)
+        assert "1 edge from a node to itself: left out" in done.stderr
+        done = call(*command, "--strict", cwd=tmp_path)
+        assert (done.code, done.stdout) == (2, "")
+        assert "1 edge from a node to itself; mend it, or read without strict" in done.stderr
+
+
 def test_explain(place, tmp_path):
     done = call("explain", place / "model", "m-4", "--top", 3, "--html", "w.html", "--json", "w.json", cwd=tmp_path)
     assert done.code == 0, done.stderr
