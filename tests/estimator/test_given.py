@@ -76,6 +76,14 @@ def test_what_is_indexed_by_ids_is_put_in_their_order():
     assert by_id(frame.reset_index(drop=True), graph.ids, "X").index[0] == 0  # which has nothing to do with ids
 
 
+@pytest.mark.filterwarnings("error")
+def test_a_frame_is_taken_without_a_warning():
+    A, X, y, _ = planted(N=60)
+    PANClassifier("linear", L=1).fit(pd.DataFrame(X), y, graph=A)
+    X.flags.writeable = False
+    PANClassifier("linear", L=1).fit(X, y, graph=A)
+
+
 def friends(ids, seed=0):
     """A graph of people with these ids, a frame, classes and weights by id, and an order of their rows."""
     random, c = np.random.default_rng(seed), np.arange(len(ids)) % 2

@@ -112,6 +112,8 @@ def matrix(X: Any, name: str = "X") -> Matrix:
     if x.dtype.kind not in "biuf":
         raise TypeError(f"{name} must hold real numbers, got {x.dtype}: encode it, as by sklearn.preprocessing")
     x = x if x.dtype in (np.float32, np.float64) else x.astype(np.float64)
+    if not sp.issparse(x) and not x.flags.writeable:  # as those of a frame, of which torch warns
+        x = x.copy()
     finite = np.isfinite(x.data if sp.issparse(x) else x)
     if not finite.all():
         where = "" if sp.issparse(x) else f", as in column {int((~finite).any(0).argmax())}"
