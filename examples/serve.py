@@ -2,8 +2,10 @@
 
 It answers for the nodes of two tables, and for nodes that a request brings along with their edges. It listens to this
 machine alone and asks nobody who they are: put what checks that in front of it before others can reach it. Tables are
-read as the run.toml of the model says: names of columns, --directed. Each request that brings nodes or edges reads both
-tables anew, so it takes as long as reading them does.
+read as `panconv predict` reads them, so as the run.toml of the model says. A request calls a node's id "id", whatever
+the table calls it, and other columns by their names; an edge is ["new", "ann"], and where edges have weights
+["new", "ann", 2.5]. With each request that brings nodes or edges the graph is made anew, which takes as long as reading
+it did.
 
 pip install fastapi uvicorn pandas
 panconv fit edges.csv nodes.csv --label topic --out model/
@@ -17,46 +19,64 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import panconv
-from panconv.cli.run_file import NAME, Run, read_run
+from panconv.cli.model_folder import Asked
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from panconv.data import Graph
+    from panconv.data.columns import Column
+
 MOST = 1000  # nodes and edges that a request may bring, and nodes that it may ask for
+Edge = tuple[str, str] | tuple[str, str, float]
 
 
 class Answerer:
-    """A model and the graph that it is asked about. What the model's run.toml does not name, `panconv.read` guesses."""
+    """A model and the graph that it is asked about, read as `panconv predict` reads it."""
 
     def __init__(self, model: str | Path, edges: str | Path, nodes: str | Path) -> None:
-        import pandas as pd
+        asked = Asked.of(Path(model), str(edges), Path(nodes))
+        self.model, self.graph = asked.estimator(), asked.graph()
+        self.edges, self.nodes = edges_of(self.graph), nodes_of(self.graph)
 
-        self.model = panconv.load_model(model)
-        self.edges, self.nodes = (pd.read_csv(path, dtype=str, keep_default_na=False) for path in (edges, nodes))
-        self.run = read_run(Path(model)) if (Path(model) / NAME).is_file() else Run()
-        self.graph = self.read(self.edges, self.nodes)
-
-    def read(self, edges: "pd.DataFrame", nodes: "pd.DataFrame") -> panconv.data.Graph:
-        """Two tables as the model's were read; the column of labels may be missing."""
-        columns = {what: name for what, name in self.run.columns.items() if what != "label" or name in nodes}
-        return panconv.read(edges, nodes, directed=bool(self.run.directed), **columns)
-
-    def with_new(self, nodes: list[dict[str, Any]], edges: list[tuple[str, str]]) -> panconv.data.Graph:
+    def with_new(self, nodes: list[dict[str, Any]], edges: list[Edge]) -> "Graph":
         """The graph, and what a request adds to it for its own answer."""
         import pandas as pd
 
-        texts = [{name: "" if value is None else str(value) for name, value in node.items()} for node in nodes]
-        ends = (self.run.source or self.edges.columns[0], self.run.target or self.edges.columns[1])
-        more = pd.DataFrame(edges, columns=ends, dtype=str)
-        every = (pd.concat([self.edges, more]).fillna(""), pd.concat([self.nodes, pd.DataFrame(texts)]).fillna(""))
-        return self.read(*every)
+        more = pd.DataFrame(edges, columns=self.edges.columns[: max(map(len, edges), default=2)])
+        every = (pd.concat(both) for both in ((self.edges, more), (self.nodes, pd.DataFrame(nodes))))
+        label = self.graph.label or None
+        return panconv.read(*every, id="id", label=label, directed=self.graph.directed)
 
-    def __call__(self, ids: list[str], nodes: list[dict[str, Any]], edges: list[tuple[str, str]]) -> dict[str, Any]:
+    def __call__(self, ids: list[str], nodes: list[dict[str, Any]], edges: list[Edge]) -> dict[str, Any]:
         """The probability of each class, by id."""
         graph = self.with_new(nodes, edges) if nodes or edges else self.graph
         p = self.model.predict_proba(graph=graph, nodes=ids).tolist()
         names = [str(name) for name in self.model.classes_]
         return {node: dict(zip(names, row, strict=True)) for node, row in zip(ids, p, strict=True)}
+
+
+def edges_of(graph: "Graph") -> "pd.DataFrame":
+    """The edges of a graph as a table, each once."""
+    import pandas as pd
+
+    (source, target), weight = graph.edge_index.numpy(), graph.edge_weight
+    once = slice(None) if graph.directed else source < target
+    table = pd.DataFrame({"source": graph.ids[source[once]].astype(str), "target": graph.ids[target[once]].astype(str)})
+    return table if weight is None else table.assign(weight=weight.numpy()[once])
+
+
+def nodes_of(graph: "Graph") -> "pd.DataFrame":
+    """The nodes of a graph as a table: numbers as they were understood, all else as it was written."""
+    import pandas as pd
+
+    def cells(column: "Column") -> list[Any]:
+        found = (column.values if column.kind == "number" else column.as_texts).tolist()
+        return [*found, *[None] * (graph.num_nodes - len(found))]  # nodes that are only ends of edges have no row
+
+    labels = {} if graph.labels is None else {graph.label: graph.labels}
+    features = {name: cells(column) for name, column in graph.columns.items()}
+    return pd.DataFrame({**features, **labels, "id": graph.ids.astype(str)})
 
 
 def app(answerer: Answerer) -> Any:
@@ -67,7 +87,7 @@ def app(answerer: Answerer) -> Any:
     class Question(BaseModel):
         ids: list[str] = Field(min_length=1, max_length=MOST)
         nodes: list[dict[str, str | float | None]] = Field(default=[], max_length=MOST)
-        edges: list[tuple[str, str]] = Field(default=[], max_length=MOST)
+        edges: list[Edge] = Field(default=[], max_length=MOST)
 
     served = FastAPI(title="panconv")
 

@@ -2,10 +2,14 @@
 
 import runpy
 import shutil
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
+import torch
 
 import panconv
 from panconv import PANClassifier
@@ -147,6 +151,37 @@ def test_serve_answers_for_nodes_that_it_has_never_seen(served):
     assert len(answerer.nodes) == 40
     with pytest.raises(ValueError, match="no such id"):
         answerer(["nobody"], [], [])
+
+
+def test_serve_starts_by_itself():
+    done = subprocess.run([sys.executable, EXAMPLES / "serve.py"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (1, "python examples/serve.py MODEL EDGES NODES\n")
+
+
+def test_serve_reads_tables_as_people_have_them(served, tmp_path):
+    """Neither need the ends come first, nor commas stand between cells, nor the id be called so."""
+    names, _, place = served
+    lines = (place / "edges.csv").read_text().splitlines()[1:]
+    edges = "".join(f"2024-01-{1 + i % 28:02};{line.replace(',', ';')};{1 + i % 3},5\n" for i, line in enumerate(lines))
+    (tmp_path / "edges.csv").write_text(f"when;from;to;weight\n{edges}")
+    rows = [line.split(",") for line in (place / "nodes.csv").read_text().splitlines()[1:]]
+    cells = "".join(f"{label};{age.replace('.', ',')};0{i % 3};{id}\n" for i, (id, age, label) in enumerate(rows))
+    (tmp_path / "nodes.csv").write_text(f"label;age;code;name\n{cells}")
+    files = tmp_path / "edges.csv", tmp_path / "nodes.csv"
+    graph = panconv.read(*files)
+    assert {name: one.kind for name, one in graph.columns.items()} == {"age": "number", "code": "category"}
+    PANClassifier("linear").fit(graph).save(tmp_path / "model")
+    answerer = names["Answerer"](tmp_path / "model", *files)
+    again = answerer.with_new([], [])
+    assert torch.equal(again.adjacency.to_dense(), graph.adjacency.to_dense())
+    assert np.array_equal(again.features(), graph.features())
+    new = [{"id": "new", "age": 1.2, "code": "01"}]
+    near, far = (answerer(["new"], new, [["new", "p1", w], ["new", "p3", 1.0]])["new"] for w in (0.5, 50.0))
+    assert near != far
+    for wrong in ([["new", "p1"]], [["new", "p1", None]]):
+        with pytest.raises(ValueError, match=r"row \d+, column 'weight': the weight '' is no finite number"):
+            answerer(["new"], new, wrong)
+    assert set(answerer(["p1"], new, [])["p1"]) == {"x", "y"}
 
 
 def test_serve_reads_tables_as_the_model_was_told(served, tmp_path):

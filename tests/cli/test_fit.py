@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from in_process import call
 
+from panconv.base.checks import checked_device
 from panconv.cli import given
 from panconv.estimator.pages import report_page as page
 
@@ -90,6 +91,22 @@ def test_a_run_is_repeated(place, tmp_path):
     assert done.code == 0, done.stderr
     assert (tmp_path / "again/run.toml").read_text() == before.replace("seed = 0", "seed = 5")
     assert json.loads((tmp_path / "a.json").read_text())["run"]["label"] == "kind"
+
+
+def test_the_device(place, tmp_path, monkeypatch):
+    """By default a GPU where there is one; what is typed is repeated, and model.json says what it came to."""
+    parameters = json.loads((place / "model/model.json").read_text())["parameters"]
+    assert parameters["device"] == str(checked_device("auto"))
+    assert "device" not in (place / "model/run.toml").read_text()
+    tables = [place / name for name in TABLES]
+    done = call("fit", *tables, *FIT[3:], "--device", "cpu", cwd=tmp_path)
+    assert done.code == 0, done.stderr
+    assert '\ndevice = "cpu"\n' in (tmp_path / "model/run.toml").read_text()
+    monkeypatch.setattr(given, "whole", None)  # reading would fail
+    for device, message in (("warp", "must be one of auto, cpu, cuda, got 'warp'"), ("cuda:99", "try --device cpu")):
+        done = call("fit", "--config", "model", "--device", device, cwd=tmp_path)
+        assert (done.code, len(done.stderr.splitlines())) == (2, 1)
+        assert message in done.stderr
 
 
 def test_predict_says_what_fit_said(place, tmp_path):
@@ -218,6 +235,21 @@ def test_tables_that_have_changed_or_gone(place, tmp_path):
         done = call(*command, cwd=tmp_path)
         assert done.code == 2
         assert "from which the model learned, is not there any more: name EDGES and NODES" in done.stderr
+
+
+def test_strict_stops_at_what_is_wrong_in_a_later_table(place, tmp_path):
+    for name in ("x--edges.csv", "x--nodes.csv"):
+        shutil.copy(place / name, tmp_path)
+    with (tmp_path / "x--edges.csv").open("a") as file:
+        file.write("0,x-3,x-3\n")
+    for command in (("predict", place / "model"), ("explain", place / "model", "x-3")):
+        command = *command, "x--edges.csv", "x--nodes.csv"
+        done = call(*command, cwd=tmp_path)
+        assert (done.code, done.stdout != "") == (0, True)
+        assert "1 edge from a node to itself: left out" in done.stderr
+        done = call(*command, "--strict", cwd=tmp_path)
+        assert (done.code, done.stdout) == (2, "")
+        assert "1 edge from a node to itself; mend it, or read without strict" in done.stderr
 
 
 def test_explain(place, tmp_path):

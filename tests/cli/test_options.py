@@ -5,8 +5,9 @@ import subprocess
 import sys
 
 import pytest
+from typer.main import get_command
 
-from panconv.cli import options
+from panconv.cli import app, options
 from panconv.data import DATASETS
 from panconv.data.heterophilous import METRIC_OF
 from panconv.training.spaces import SPACES
@@ -17,6 +18,15 @@ def test_names_are_those_that_there_are():
     assert (*DATASETS, *METRIC_OF) == options.BUILT_IN
     assert tuple(KINDS) == options.WALKS
     assert tuple(SPACES) == options.SPACES
+
+
+def test_what_commands_share_is_shared():
+    """As docs/commands.md says: --strict by those that take tables, --device by those that train, and spectrum."""
+    commands = {name: {each.name for each in one.params} for name, one in get_command(app).commands.items()}
+    tables = {name for name, has in commands.items() if "columns" in has}
+    assert tables == {name for name, has in commands.items() if "strict" in has} >= {"fit", "predict", "explain"}
+    train = {name for name, has in commands.items() if has & {"epochs", "budget"}}
+    assert {name for name, has in commands.items() if "device" in has} >= train | {"spectrum"}
 
 
 def test_completing():

@@ -11,7 +11,7 @@ def test_what_is_written_is_read_again(tmp_path):
         (tmp_path / name).write_text(f"{name}\n")
     odd = 'to"p\\ic\t\x7fé名🙂'
     run = Run(str(tmp_path / "edges.csv"), str(tmp_path / 'no"de\\s.csv'), source="a b", label=odd, directed=True)
-    run = run.but(head="pan", budget="5m", seed=3, regression=False)
+    run = run.but(head="pan", budget="5m", seed=3, regression=False, device="cpu")
     text = text_of(run, tmp_path / "model")
     (tmp_path / "model" / "run.toml").write_text(text, encoding="utf-8")
     again = read_run(tmp_path / "model")
@@ -47,7 +47,7 @@ def test_what_is_typed_counts_more():
     [
         ("[grahp]\n", "'grahp' is no section: did you mean 'graph'?"),
         ("[fit]\nhaed = 'pan'\n", "'haed' is no key of [fit]: did you mean 'head'?"),
-        ("[fit]\nzzz = 1\n", "'zzz' is no key of [fit]: there are head, regression, budget, seed"),
+        ("[fit]\nzzz = 1\n", "'zzz' is no key of [fit]: there are head, regression, budget, seed, device"),
         ("[fit]\nseed = '1'\n", "seed of [fit] must be a whole number, got '1'"),
         ("[fit]\nseed = true\n", "seed of [fit] must be a whole number, got True"),
         ("[fit]\nbudget = 300\n", 'budget of [fit] must be a text, in "quotes", got 300'),

@@ -53,6 +53,14 @@ def test_what_is_not_known_is_said():
     assert "Classes with fewer than ten labels, whose figures say little: x, y." in text
 
 
+def test_numbers_without_a_spread():
+    graph = town(["2.5" if i % 3 else None for i in range(60)])
+    reg = PANRegressor("linear").fit(graph)
+    text = card(reg, graph, worth_of_numbers(reg), facts(reg, graph, "town"))
+    assert re.findall(r"^\| the mean \| – \|", text, re.M)
+    assert not re.search(r"\b(nan|inf)\b", text)
+
+
 def test_numbers():
     graph = town([str(i % 7) if i % 3 else None for i in range(60)])
     reg = PANRegressor("linear").fit(graph)

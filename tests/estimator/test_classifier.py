@@ -236,6 +236,21 @@ def test_answers_that_cannot_be_given():
         one.score()
 
 
+def test_numbers_are_not_compared_with_texts():
+    """As they are in a graph that was read, where a class "1" may well be that of number 0."""
+    A, X, y, truth = planted()
+    one = PANClassifier("linear", L=1).fit(X, np.where(y < 0, None, (y + 1).astype(str).astype(object)), graph=A)
+    with pytest.raises(
+        ValueError, match=r"y holds numbers, such as 0, but the classes are texts, such as '1', '2', '3'"
+    ):
+        one.score(y=truth)
+    with pytest.raises(
+        ValueError, match="y holds texts, such as 'a', but the classes are numbers, such as 0, 1, 2: give"
+    ):
+        usual().score(y=["a"] * 240)
+    assert one.score(y=(truth + 1).astype(str)) > 0.8
+
+
 def test_classes_that_only_weightless_rows_have_are_gone():
     labels = class_labels(np.array([0, 1, 2, -1]), True).without(np.array([1.0, 0.0, 1.0, 1.0]))
     assert labels.classes.tolist() == [0, 2]

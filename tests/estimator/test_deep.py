@@ -5,8 +5,8 @@ import torch
 from planted_classes import planted
 from sklearn.metrics import accuracy_score
 
-from panconv import PANClassifier
-from panconv.estimator import deep
+from panconv import PANClassifier, PANRegressor
+from panconv.estimator import base, deep
 
 
 def test_the_deep_head():
@@ -68,6 +68,39 @@ def test_seeds_are_told_out_of_fold(monkeypatch):
     assert torch.equal(all_but_one | one, known[:, None].expand(-1, 4))
     assert one.sum(0).tolist() == [1] * 4
     assert not (all_but_one & one).any()
+
+
+def test_the_deep_head_is_trained_where_it_is_asked_to_be_and_answers_on_the_cpu(monkeypatch):
+    A, X, y, _ = planted(N=90)
+    trained, moved, fit, cpu = [], [], deep.Recipe.fit, deep.PAN.cpu
+
+    def watched(self, data, seeds, device, **named):
+        trained.append(device)
+        return fit(self, data, seeds, "cpu", **named)  # as this machine may have nothing else
+
+    monkeypatch.setattr(deep.Recipe, "fit", watched)
+    monkeypatch.setattr(deep.PAN, "cpu", lambda model: moved.append(model) or cpu(model))
+    plain = PANClassifier("pan", seeds=3, epochs=2).fit(X, y, graph=A)
+    assert trained == ["cpu"] * 3
+    monkeypatch.setattr(base, "checked_device", lambda device: torch.device(device, 0))
+    for kind in (PANClassifier, PANRegressor):
+        one = kind("pan", seeds=3, epochs=2, device="cuda").fit(X, y, graph=A)
+    assert trained[3:] == ["cuda:0"] * 6
+    assert one._model.model is moved[-1]
+    assert len(moved) == 9
+    assert np.array_equal(
+        PANClassifier("pan", seeds=3, epochs=2, device="cuda").fit(X, y, graph=A)._scores, plain._scores
+    )
+
+
+@pytest.mark.parametrize("kind", [PANClassifier, PANRegressor])
+@pytest.mark.parametrize("head", ["linear", "pan"])
+def test_a_device_that_is_not_here_is_refused_before_anything_is_learned(monkeypatch, kind, head):
+    A, X, y, _ = planted(N=90)
+    monkeypatch.setattr(base.Nodes, "of", lambda *_: pytest.fail("it reads the graph"))
+    for device in ("warp", *(() if torch.cuda.is_available() else ("cuda",))):
+        with pytest.raises(ValueError, match=f"device must be one that torch has here, .*, got '{device}'$"):
+            kind(head, device=device).fit(X, y, graph=A)
 
 
 @pytest.mark.parametrize("sign", [1, -1])

@@ -3,7 +3,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.model_selection import GroupKFold, TimeSeriesSplit
+from sklearn.model_selection import GroupKFold, LeaveOneGroupOut, TimeSeriesSplit
 
 from panconv.estimator.folds import folds_of
 
@@ -44,3 +44,8 @@ def test_cv_is_refused_in_a_line():
         folds_of(1, np.arange(4), True)
     with pytest.raises(TypeError, match="cv must be a number of folds, a splitter or pairs"):
         folds_of(0.5, np.arange(4), True)
+    for cv in (GroupKFold(3), LeaveOneGroupOut()):
+        with pytest.raises(ValueError, match=r"by groups, which fit is not told: give the pairs .* cv=list\("):
+            folds_of(cv, np.arange(12) % 2, True)
+    with pytest.raises(ValueError, match="Cannot have number of folds=9"):  # what scikit-learn says well
+        folds_of(TimeSeriesSplit(8), np.arange(4), True)

@@ -73,7 +73,56 @@ def test_what_is_indexed_by_ids_is_put_in_their_order():
         ValueError, match="X is indexed by ids, but has no row for 'n0': give a row for each of the 240 nodes"
     ):
         PANClassifier("linear").fit(frame.iloc[1:], labels, graph=graph)
-    assert by_id(frame.reset_index(drop=True), graph, "X").index[0] == 0  # which has nothing to do with ids
+    assert by_id(frame.reset_index(drop=True), graph.ids, "X").index[0] == 0  # which has nothing to do with ids
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_frame_is_taken_without_a_warning():
+    A, X, y, _ = planted(N=60)
+    PANClassifier("linear", L=1).fit(pd.DataFrame(X), y, graph=A)
+    X.flags.writeable = False
+    PANClassifier("linear", L=1).fit(X, y, graph=A)
+
+
+def friends(ids, seed=0):
+    """A graph of people with these ids, a frame, classes and weights by id, and an order of their rows."""
+    random, c = np.random.default_rng(seed), np.arange(len(ids)) % 2
+    pairs = [(i, j) for i in range(len(ids)) for j in range(i) if random.random() < (0.2 if c[i] == c[j] else 0.05)]
+    edges = pd.DataFrame([(ids[i], ids[j]) for i, j in pairs], columns=["source", "target"])
+    frame = pd.DataFrame({"a": c + random.normal(size=len(ids)), "b": random.normal(size=len(ids))}, index=ids)
+    y, weight = pd.Series(np.array(["x", "y"])[c], index=ids), pd.Series(random.random(len(ids)), index=ids)
+    return read(edges, pd.DataFrame({"id": ids})), frame, y, weight, random.permutation(len(ids))
+
+
+def test_weights_and_what_is_scored_are_put_in_the_order_of_ids_too():
+    graph, frame, y, weight, mixed = friends([f"n{i}" for i in range(50)])
+    one = PANClassifier("linear", L=1).fit(frame, y, weight, graph=graph)
+    two = PANClassifier("linear", L=1).fit(frame, y, weight.iloc[mixed], graph=graph)
+    assert np.array_equal(one.predict_proba(), two.predict_proba())
+    share = one.score(y=y, sample_weight=weight)
+    for given in ({}, {"X": frame.iloc[mixed], "graph": graph}):
+        assert one.score(y=y.iloc[mixed], sample_weight=weight.iloc[mixed[::-1]], **given) == share
+    some = graph.ids[:20]
+    share = one.score(y=y.loc[some].to_numpy(), nodes=some)
+    assert share == one.score(y=y.loc[some[::-1]], nodes=some) == one.score(frame, y.loc[some], graph=graph, nodes=some)
+    assert 0 < share < 1
+    assert one.score(y=y.loc[["n3", "n3"]], nodes=["n3", "n3"]) in (0, 1)
+    values = frame["a"] + frame["b"]
+    reg = PANRegressor("linear", L=1).fit(frame, values, weight.iloc[mixed], graph=graph)
+    assert reg.score(y=values.iloc[mixed]) == reg.score(y=values) > 0.9
+    with pytest.raises(ValueError, match="sample_weight is indexed by ids, but has no row for 'n0'"):
+        one.score(y=y, sample_weight=weight.iloc[1:])
+
+
+@pytest.mark.parametrize("ids", [np.arange(1, 51), np.random.default_rng(1).permutation(50)])
+def test_an_index_that_nobody_gave_counts_rows(ids):
+    """Where ids are whole numbers, 0 … N−1 look like some of them."""
+    graph, frame, y, _, mixed = friends(ids)
+    plain = PANClassifier("linear", L=1).fit(frame.to_numpy(), y.to_numpy(), graph=graph)
+    counted = PANClassifier("linear", L=1).fit(frame.reset_index(drop=True), y.reset_index(drop=True), graph=graph)
+    named = PANClassifier("linear", L=1).fit(frame.iloc[mixed], y.iloc[mixed], graph=graph)
+    for one in (counted, named):
+        assert np.array_equal(one.predict_proba(), plain.predict_proba())
 
 
 def test_unknown_labels_in_lists_and_pandas_own():

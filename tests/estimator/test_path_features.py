@@ -2,6 +2,7 @@ import pickle
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import planted_classes
 import pytest
 import scipy.sparse as sp
@@ -12,7 +13,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, StratifiedKFold, T
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from panconv import MET, METHODS, Adjacency, Walks, load
+from panconv import MET, METHODS, Adjacency, Walks, load, read
 from panconv.estimator import PANClassifier, PathFeatures, terms
 
 
@@ -45,6 +46,16 @@ def test_method_5_against_dense_powers():
     Â = root[:, None] * loops * root
     made = PathFeatures(A, X, L=2, scale=False).fit_transform([3, 59, 3])
     assert np.allclose(made, np.hstack([X, Â @ X, Â @ Â @ X])[[3, 59, 3]])
+
+
+def test_features_that_are_indexed_by_ids_are_put_in_their_order():
+    A, X, _ = random_graph()
+    names = [f"n{i}" for i in range(60)]
+    edges = pd.DataFrame({"source": np.array(names)[A.nonzero()[0]], "target": np.array(names)[A.nonzero()[1]]})
+    graph, frame = read(edges, pd.DataFrame({"id": names})), pd.DataFrame(X, index=names)
+    mixed = np.random.default_rng(0).permutation(60)
+    made = PathFeatures(graph, frame.iloc[mixed], L=1).fit_transform(names)
+    assert np.array_equal(made, PathFeatures(graph, X, L=1).fit_transform(names))
 
 
 def test_sparse_features_stay_sparse_where_their_terms_are():

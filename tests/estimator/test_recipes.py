@@ -1,4 +1,5 @@
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import torch
@@ -50,6 +51,15 @@ def test_what_is_left_of_the_time_goes_into_a_search(monkeypatch):
     assert torch.equal(data.val_mask.any(1), known)
     assert found["pan, searched"].recipe.settings["epochs"] <= 4
     assert np.isfinite(found["pan, searched"].scores.numpy()).all()
+
+
+def test_it_is_searched_where_it_is_trained(monkeypatch):
+    seen, (training, _) = [], given()
+    training.nodes = training.nodes._replace(device="cuda:0")
+    choice = SimpleNamespace(operator={}, settings={"halving": [0.1], "lr": 0.1})
+    monkeypatch.setattr(recipes, "search", lambda *_, **how: seen.append(how) or SimpleNamespace(choice=choice))
+    assert recipes._searched(training, "heterophilous", 2, time.perf_counter() + 60).settings == {"lr": 0.1}
+    assert [how["device"] for how in seen] == ["cuda:0"]
 
 
 def test_where_time_is_short_there_is_one():

@@ -7,7 +7,7 @@ from sklearn.metrics import accuracy_score, confusion_matrix, log_loss, precisio
 
 from panconv import PANClassifier, PANRegressor
 from panconv.estimator import worth_of_numbers as numbers
-from panconv.estimator.figure import wilson
+from panconv.estimator.figure import Figure, wilson
 from panconv.estimator.worth import worth
 from panconv.estimator.worth_of_numbers import worth_of_numbers
 
@@ -83,6 +83,24 @@ def test_numbers():
     assert found.gain.value == pytest.approx(found.fits["features alone"].mae.value - head.mae.value)
     assert found.verdict.startswith("The graph helps: -")
     assert np.allclose(found.true, y[reg.held_out_.rows])
+
+
+def test_where_the_graph_adds_nothing():
+    x, _, edges = ring()
+    reg = PANRegressor("linear", L=0).fit(x, np.where(np.arange(90) % 3, x @ [3.0, 1.0, 2.0], np.nan), graph=edges)
+    found = worth_of_numbers(reg)
+    assert found.gain.value == pytest.approx(0, abs=1e-9)
+    assert found.verdict.startswith("The graph adds nothing: the head says the same as the features alone (60 nodes, ")
+    even = numbers._verdict(Figure(0.0, -0.5, 0.5), np.arange(3.0), np.array([0, 1.0, 3]), np.array([0, 1.0, 1]))
+    assert "helps: +0 of mean absolute error against the features alone (95 % interval -0.5 to +0.5, 3 nodes" in even
+
+
+def test_numbers_that_are_all_the_same():
+    x, _, edges = ring()
+    reg = PANRegressor("linear").fit(x, np.where(np.arange(90) % 3, 0.1, np.nan), graph=edges)
+    found = worth_of_numbers(reg)
+    assert np.isnan([one.r2 for one in found.fits.values()]).all()
+    assert found.verdict == "The 60 numbers that are known are all 0.1: they tell nothing apart."
 
 
 def test_weights_and_folds_of_ones_own():

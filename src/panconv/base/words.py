@@ -1,7 +1,8 @@
-"""Words: of path weights, from the plain JSON that records and grids have, and of differences. Never imports torch."""
+"""Words: of path weights, from the plain JSON that records and grids have, and of numbers. Never imports torch."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 _NAMED = {"free": "trained", "boltzmann": "Boltzmann, trained", "power-law": "exp(-n/T), T trained"}
@@ -44,3 +45,12 @@ def _numbers(values: Any) -> str:
 def signed(value: float) -> str:
     """A difference with its sign; what rounds to nothing is +0.0."""
     return f"{round(value, 1) + 0.0:+.1f}"
+
+
+def decimals(value: float, digits: int) -> str:
+    """A number with so many digits behind the point, and no minus before what rounds to nothing.
+
+    >>> decimals(0.984, 2), decimals(-0.001, 2), decimals(float("nan"), 2)
+    ('0.98', '0.00', '–')
+    """
+    return f"{round(value, digits) + 0.0:.{digits}f}" if math.isfinite(value) else "–"

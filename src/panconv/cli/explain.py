@@ -10,7 +10,7 @@ import typer
 
 from panconv.cli import checks, screen
 from panconv.cli.model_folder import Asked, Folder, Tables
-from panconv.cli.options import Columns, Nodes, json_of
+from panconv.cli.options import Columns, Nodes, Strict, json_of
 
 
 def explain(
@@ -25,6 +25,7 @@ def explain(
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page with a drawing to look at.")] = None,
     columns: Columns = None,
     directed: Annotated[bool | None, typer.Option("--directed", help="Edges of a table lead one way.")] = None,
+    strict: Strict = False,
     json_file: Annotated[Path | None, json_of("the explanation")] = None,
 ) -> None:
     """Say why a node is predicted as it is: by path lengths, by the nodes it hears, by features, by single paths.
@@ -33,7 +34,7 @@ def explain(
 
     Example: panconv explain model/ cust-418 --html why.html
     """
-    asked = Asked.of(model, graph, nodes, columns, None, directed)
+    asked = Asked.of(model, graph, nodes, columns, None, directed, strict)
     checks.count(top, "--top", 0)
     checks.outputs(None, html, json_file, model=model)
     estimator, read = asked.estimator(), asked.graph()

@@ -12,6 +12,7 @@ import typer
 
 import panconv
 from panconv.base.heads import HEADS
+from panconv.base.words import decimals
 from panconv.cli import checks, given, known_ids, screen
 from panconv.cli.options import GRAPH_NAMES, Columns, Label, Nodes, completing, json_of
 from panconv.cli.run_file import NAME, Run, check_tables, read_run, text_of
@@ -45,6 +46,9 @@ def fit(
     directed: Annotated[bool | None, typer.Option("--directed", help="Edges of a table lead one way.")] = None,
     strict: Annotated[bool | None, typer.Option("--strict", help="Stop at what a table has wrong.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of everything that is drawn at random.")] = None,
+    device: Annotated[
+        str | None, typer.Option(metavar="auto|cpu|cuda", help="Where to train the deep head; by default auto.")
+    ] = None,
     config: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A run.toml to repeat; command-line options take precedence.")
     ] = None,
@@ -64,16 +68,17 @@ def fit(
     elif nodes is not None:
         raise ValueError(f"a table of nodes, {str(nodes)!r}, goes with a table of edges: name both")
     run = run.but(**given.columns_of(columns, label), budget=budget, head=head, regression=regression)
-    run = run.but(directed=directed, strict=strict, seed=seed)
+    run = run.but(directed=directed, strict=strict, seed=seed, device=device)
     _check(run)
     out = _folder(out, config)
     check_tables(run, out)
     checks.outputs(None, out / FILES[0])
     checks.outputs(None, json_file, model=out)
+    place = checks.device(run.device or "auto")
     read = _read(run)
     with screen.Steps() as bar:
         bar.show("learning", _seconds(run))
-        estimator = _learned(run, read)
+        estimator = _learned(run, read, place)
         bar.show("looking at what was learned")
         found = _written(estimator, read, run, out)
     _show(estimator, found, out)
@@ -135,12 +140,12 @@ def _read(run: Run) -> Graph:
     return graph
 
 
-def _learned(run: Run, graph: Graph) -> Any:
+def _learned(run: Run, graph: Graph, device: str) -> Any:
     """The fitted estimator."""
     from panconv.estimator import PANClassifier, PANRegressor
 
     kind = PANRegressor if run.regression else PANClassifier
-    return kind(run.head or "auto", budget=_seconds(run), random_state=run.seed or 0).fit(graph)
+    return kind(run.head or "auto", budget=_seconds(run), device=device, random_state=run.seed or 0).fit(graph)
 
 
 def _written(estimator: Any, graph: Graph, run: Run, out: Path) -> Any:
@@ -181,7 +186,9 @@ def _show(estimator: Any, found: Any, out: Path) -> None:
     elif isinstance(found, NumbersWorth):
         rows = screen.table(("out of fold", "R²", "95 % interval", "absolute error"))
         for name, one in found.fits.items():
-            rows.add_row(name, f"{one.r2.value:.3f}", f"{one.r2.low:.2f} to {one.r2.high:.2f}", f"{one.mae.value:.4g}")
+            low, high = decimals(one.r2.low, 2), decimals(one.r2.high, 2)
+            interval = f"{low} to {high}" if low != high else low
+            rows.add_row(name, decimals(one.r2.value, 3), interval, f"{one.mae.value:.4g}")
         screen.out.print(rows)
         screen.out.print(found.verdict)
     else:

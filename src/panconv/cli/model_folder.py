@@ -33,21 +33,24 @@ class Asked:
         run: how the tables are read.
         own: whether they are those that the model was fitted on.
         labelled: whether the column of labels was typed, and so must be there.
+        strict: whether what a table has wrong stops it.
     """
 
     folder: Path
     run: Run
     own: bool
     labelled: bool
+    strict: bool = False
 
     @staticmethod
     def of(
         folder: Path,
         edges: str | None,
         nodes: Path | None,
-        columns: str | None,
-        label: str | None,
-        directed: bool | None,
+        columns: str | None = None,
+        label: str | None = None,
+        directed: bool | None = None,
+        strict: bool = False,
     ) -> Asked:
         """What was typed, beside what the folder's run.toml says; refuses what is not there."""
         if not folder.exists():
@@ -61,7 +64,7 @@ class Asked:
         run = run.but(**named, directed=directed)
         if run.edges is None:
             raise ValueError(f"{folder / NAME} names no graph: name the tables, EDGES and NODES")
-        asked = Asked(folder, run, edges is None, "label" in named)
+        asked = Asked(folder, run, edges is None, "label" in named, strict)
         asked._check()
         return asked
 
@@ -92,7 +95,8 @@ class Asked:
             columns = {name: column for name, column in columns.items() if name not in ("id", "label")}
         elif not (self.own or self.labelled) and "label" in columns and not _has(nodes, columns["label"]):
             columns.pop("label")  # nobody need know the labels of another graph
-        return given.whole(str(self.run.edges), nodes, columns, directed=bool(self.run.directed), tell=not self.own)
+        how = {"directed": bool(self.run.directed), "strict": self.strict, "tell": not self.own}
+        return given.whole(str(self.run.edges), nodes, columns, **how)
 
     def learned(self, graph: Graph) -> np.ndarray | None:
         """Of which nodes the label was learned from, (N,), bool; None where the folder does not say."""

@@ -12,7 +12,7 @@ import typer
 from panconv.base.near import missing_file
 from panconv.cli import checks, known_ids, screen
 from panconv.cli.model_folder import Asked, Folder, Tables
-from panconv.cli.options import Columns, Label, Nodes, json_of
+from panconv.cli.options import Columns, Label, Nodes, Strict, json_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -43,6 +43,7 @@ def predict(
     columns: Columns = None,
     label: Label = None,
     directed: Annotated[bool | None, typer.Option("--directed", help="Edges of a table lead one way.")] = None,
+    strict: Strict = False,
     json_file: Annotated[Path | None, json_of("what is known of the answers")] = None,
 ) -> None:
     """Predict the labels of a graph's nodes: of the graph that the model learned from, a later state, or another one.
@@ -52,7 +53,7 @@ def predict(
 
     Example: panconv predict model/ edges.csv nodes.csv --out predicted.csv
     """
-    asked = Asked.of(model, graph, nodes, columns, label, directed)
+    asked = Asked.of(model, graph, nodes, columns, label, directed, strict)
     wanted = _wanted(ids, ids_file)
     if truth is not None and not truth.is_file():
         raise missing_file(truth, "--truth")

@@ -27,7 +27,7 @@ _FLAGS, _NUMBERS = ("directed", "strict", "regression"), ("seed",)
 # The sections of the file, and what may stand in each.
 _SECTIONS = {
     "graph": ("edges", "nodes", *COLUMNS, "directed", "strict"),
-    "fit": ("head", "regression", "budget", "seed"),
+    "fit": ("head", "regression", "budget", "seed", "device"),
     "sha256": ("edges", "nodes"),
     "versions": ("panconv", "python", "torch", "scikit-learn"),
 }
@@ -42,7 +42,7 @@ class Run:
     Args:
         edges: a table, or the name of a built-in graph. nodes: a table.
         source, target, weight, id, label: columns of the tables.
-        directed, strict, head, regression, budget, seed: as on the command line.
+        directed, strict, head, regression, budget, seed, device: as on the command line.
         sha256: of the tables, as they were read.
     """
 
@@ -59,6 +59,7 @@ class Run:
     regression: bool | None = None
     budget: str | None = None
     seed: int | None = None
+    device: str | None = None
     sha256: dict[str, str] = field(default_factory=dict)
 
     def but(self, **typed: Any) -> Run:

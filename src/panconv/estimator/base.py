@@ -11,10 +11,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 from torch import Tensor
 
-from panconv.base.checks import as_integer, as_number, checked_seed, shown
+from panconv.base.checks import as_integer, as_number, checked_device, checked_seed, shown
 from panconv.estimator.asked import Asked, around_few
 from panconv.estimator.folds import Folds, folds_of
-from panconv.estimator.given import Given
+from panconv.estimator.given import Given, by_id
 from panconv.estimator.labels import Labels
 from panconv.estimator.linear import LinearHead
 from panconv.estimator.nodes import Matrix, Nodes, matrix
@@ -60,6 +60,14 @@ class LinearModel(NamedTuple):
         return scores
 
 
+class Truth(NamedTuple):
+    """What answers are compared with."""
+
+    y: Any  # a row per node that is asked for; of a graph's own labels one per node
+    weight: Any  # of the nodes that are asked for; None where all weigh the same
+    graph: Any  # which brought the labels along; None where they were given beside it
+
+
 def terms_of(nodes: Nodes | Matrix, paths: Paths | None, rows: np.ndarray | None = None) -> Iterator[Matrix]:
     """A block per length, of all rows or of some; without a graph the features alone, as paths of length 0."""
     if paths is not None:
@@ -70,6 +78,7 @@ def terms_of(nodes: Nodes | Matrix, paths: Paths | None, rows: np.ndarray | None
 class GraphEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """The part of `PANClassifier` and `PANRegressor` that is the same for both."""
 
+    device: Any
     _origin: Origin | None  # of the graph that it was fitted on; None without one
     _model: Any  # a `LinearModel` or a `DeepHead`
     _fitted_on: Nodes | None  # that graph, where it is at hand: not in an estimator that was loaded
@@ -92,18 +101,20 @@ class GraphEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
 
     def _taken(self, given: Given) -> Nodes | Matrix:
         """The nodes to learn from, or without a graph the features as scikit-learn checks them."""
-        self._origin = None
+        device, self._origin = checked_device(self.device), None
         if given.graph is None:
             return validate_data(self, given.X, accept_sparse="csr", dtype=_DTYPES)
-        nodes = Nodes.of(given.graph, given.X)
+        nodes = Nodes.of(given.graph, given.X)._replace(device=str(device))
         self._origin = Origin.of(given.graph, nodes)
         validate_data(self, nodes.x if given.X is None else _shaped(given.X), skip_check_array=True)
         if given.X is None and nodes.learned is not None:
             self.feature_names_in_ = np.array(nodes.names, dtype=object)
         return nodes
 
-    def _weights(self, sample_weight: Any, x: Matrix) -> np.ndarray:
-        return _check_sample_weight(sample_weight, x, dtype=np.float64, ensure_non_negative=True)
+    def _weights(self, sample_weight: Any, nodes: Nodes | Matrix) -> np.ndarray:
+        x, ids = (nodes.x, nodes.ids) if isinstance(nodes, Nodes) else (nodes, None)
+        given = by_id(sample_weight, ids, "sample_weight")
+        return _check_sample_weight(given, x, dtype=np.float64, ensure_non_negative=True)
 
     def _settle(self, nodes: Nodes | Matrix, labels: Labels, scores: Tensor) -> None:
         """Keeps what was found of the nodes of the graph that it was fitted on."""
@@ -133,6 +144,17 @@ class GraphEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
             return self._model.decision(x).numpy()
         found = self._read(given)
         return self._model.decided(found, None if nodes is None else found.names.rows(nodes)).numpy()
+
+    def _truth(self, X: Any, y: Any, sample_weight: Any, graph: Any, nodes: Any, numbers: bool = False) -> Truth:
+        """What `score` is given to compare with. Arguments as there, and `numbers` as in `Given.of`."""
+        check_is_fitted(self, "n_features_in_")
+        given = Given.of(X, None if y is None else False, graph, numbers)
+        if y is None and given.y is None:
+            raise ValueError("y is missing: give the labels or numbers to compare with")
+        ids = getattr(self._fitted_on if given.graph is None else given.graph, "ids", None)
+        ids = ids if ids is None or nodes is None else np.asarray(nodes).reshape(-1)
+        weight = by_id(sample_weight, ids, "sample_weight")
+        return Truth(given.y, weight, given.graph) if y is None else Truth(by_id(y, ids, "y"), weight, None)
 
     @staticmethod
     def _compared(truth: Labels, graph: Any, nodes: Any, count: int) -> Labels:

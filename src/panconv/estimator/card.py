@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -192,7 +193,7 @@ def _share(one: Figure | None) -> str:
 
 
 def _number(one: Figure) -> str:
-    return f"{one.value:.3g} ({one.low:.3g} to {one.high:.3g})"
+    return f"{one.value:.3g} ({one.low:.3g} to {one.high:.3g})" if math.isfinite(one.value) else "–"
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:

@@ -17,7 +17,7 @@ from panconv.estimator.calibration import temperature
 from panconv.estimator.choosing import chosen_head
 from panconv.estimator.given import Given
 from panconv.estimator.held_out import HeldOut
-from panconv.estimator.labels import checked_classes, class_labels
+from panconv.estimator.labels import check_alike, checked_classes, class_labels
 from panconv.estimator.nodes import Nodes
 from panconv.estimator.penalties import Task
 from panconv.estimator.report import beside, report
@@ -47,6 +47,8 @@ class PANClassifier(ClassifierMixin, Answers, GraphEstimator):  # type: ignore[m
             which the deep head that "auto" tries has ten minutes at most. What the heads leave of a budget goes into a
             search of the deep model's settings. The least is what the linear heads take, or with "pan" an epoch of each
             training.
+        device: where the deep head is trained: "cpu", "cuda", or "auto" for a GPU where there is one. What was learned
+            is on the CPU afterwards, where all answers are computed, and where the linear heads learn.
         random_state: of the folds and seeds, an integer or None.
 
     Attributes:
@@ -81,6 +83,7 @@ class PANClassifier(ClassifierMixin, Answers, GraphEstimator):  # type: ignore[m
         seeds: int = 5,
         epochs: int | None = None,
         budget: float | str | None = None,
+        device: Any = "cpu",
         random_state: int | None = 0,
     ) -> None:
         self.head = head
@@ -92,6 +95,7 @@ class PANClassifier(ClassifierMixin, Answers, GraphEstimator):  # type: ignore[m
         self.seeds = seeds
         self.epochs = epochs
         self.budget = budget
+        self.device = device
         self.random_state = random_state
 
     def __sklearn_tags__(self) -> Any:
@@ -119,7 +123,7 @@ class PANClassifier(ClassifierMixin, Answers, GraphEstimator):  # type: ignore[m
         known = class_labels(given.y, isinstance(nodes, Nodes), names)
         if len(known.known) != x.shape[0]:
             raise ValueError(f"y must have a row per node, {x.shape[0]}, got {len(known.known)}: inconsistent numbers")
-        weight = self._weights(sample_weight, x)
+        weight = self._weights(sample_weight, nodes)
         labels = checked_classes(known.without(weight))
         self.classes_, own = labels.classes, as_tensor(per_class(weight, labels, self.class_weight))
         seed = seed_of(self.random_state)
@@ -177,15 +181,13 @@ class PANClassifier(ClassifierMixin, Answers, GraphEstimator):  # type: ignore[m
             sample_weight: (n,).
             graph, nodes: as in `predict`.
         """
-        given = Given.of(X, y, graph)
-        if given.y is None:
-            raise ValueError("y is missing: give the labels to compare with")
+        told = self._truth(X, y, sample_weight, graph, nodes)
         predicted = self.predict(X, graph=graph, nodes=nodes)
-        names = getattr(given.graph, "classes", None) if y is None else None
-        truth = class_labels(given.y, self._origin is not None, names, one=True)
-        truth = self._compared(truth, given.graph if y is None else None, nodes, len(predicted))
+        truth = class_labels(told.y, self._origin is not None, getattr(told.graph, "classes", None), one=True)
+        truth = self._compared(truth, told.graph, nodes, len(predicted))
+        check_alike(truth, self.classes_)
         real = truth.classes[truth.y] if truth.kind == "softmax" else truth.y
-        weight = None if sample_weight is None else np.asarray(sample_weight)[truth.known]
+        weight = None if told.weight is None else np.asarray(told.weight)[truth.known]
         return float(accuracy_score(real[truth.known], predicted[truth.known], sample_weight=weight))
 
     def _decided(self, X: Any, graph: Any, nodes: Any) -> np.ndarray:

@@ -169,7 +169,7 @@ class DeepTraining:
     """The labels of a graph in parts, and trainings on them.
 
     Args:
-        nodes: the graph.
+        nodes: the graph, and where to train.
         labels: what is known of its nodes.
         weight: (n,), of the labelled nodes, float64.
         seeds: at least 3.
@@ -253,7 +253,10 @@ class DeepTraining:
         if self.labels.kind != "softmax":
             recipe = recipe.but(**_FOR_CLASSES)
         cut = None if end is None else Deadline(end, to_come)
-        return recipe.fit(self._with_parts(train, val), self.seeds, classes=len(self.units.mean), cut=cut)
+        data, C = self._with_parts(train, val), len(self.units.mean)
+        found = recipe.fit(data, self.seeds, self.nodes.device, classes=C, cut=cut)
+        found.model.cpu()  # where answers are computed, wherever it was trained
+        return found
 
     def _with_parts(self, train: Tensor, val: Tensor) -> Data:
         """The graph with labelled rows (n, S) to learn from and to look at, by seed."""

@@ -76,8 +76,22 @@ def folds_of(cv: Any, y: np.ndarray, classifies: bool, seed: int = 0) -> Folds:
         return dealt(classes, min(K, max(n, 2)), seed)
     if not hasattr(cv, "split") and not np.iterable(cv):
         raise TypeError(f"cv must be a number of folds, a splitter or pairs of row numbers, got {shown(cv)}")
-    pairs = list(check_cv(cv, y, classifier=classifies).split(np.zeros((n, 1)), y))
+    pairs = _pairs(check_cv(cv, y, classifier=classifies), y)
     train, test = torch.zeros(2, n, len(pairs), dtype=torch.bool)
     for k, (learned, held) in enumerate(pairs):
         train[learned, k], test[held, k] = True, True
     return Folds(train, test)
+
+
+def _pairs(splitter: Any, y: np.ndarray) -> list[Any]:
+    """What a splitter makes of the labels alone; fit has no groups to tell it of."""
+    try:
+        return list(splitter.split(np.zeros((len(y), 1)), y))
+    except ValueError as error:
+        if "groups" not in str(error):
+            raise
+        name = type(splitter).__name__
+        raise ValueError(
+            f"cv={name} splits by groups, which fit is not told: give the pairs that it makes of the labels that are "
+            f"known, cv=list({name}(…).split(y[known], groups=groups[known]))"
+        ) from None

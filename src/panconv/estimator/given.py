@@ -20,13 +20,13 @@ class Given(NamedTuple):
     def of(X: Any, y: Any, graph: Any, numbers: bool = False) -> Given:
         """A graph that was read, or a PyG `Data`, may stand in place of X, and brings its labels along, or `numbers`.
 
-        What is indexed by the ids of a graph is put into the order of its rows.
+        Labels that are indexed by its ids are put into their order; so does `Nodes.of` with features.
         """
         if graph is None and is_graph(X):
             graph, X = X, None
         if y is None and graph is not None:
-            return Given(by_id(X, graph, "X"), _labels_of(graph, numbers), graph)
-        return Given(by_id(X, graph, "X"), by_id(y, graph, "y"), graph)
+            return Given(X, _labels_of(graph, numbers), graph)
+        return Given(X, by_id(y, getattr(graph, "ids", None), "y"), graph)
 
 
 def is_graph(X: Any) -> bool:
@@ -42,17 +42,28 @@ def _labels_of(graph: Any, numbers: bool) -> Any:
     return known_labels_of(graph, numbers) if isinstance(y, Tensor) else y
 
 
-def by_id(values: Any, graph: Any, name: str) -> Any:
-    """A frame or a series whose index holds the ids of a graph, in the order of the graph; all else as it is."""
-    ids, index = getattr(graph, "ids", None), getattr(values, "index", None)
-    if ids is None or index is None or callable(index) or not hasattr(values, "iloc"):
+def by_id(values: Any, ids: Any, name: str) -> Any:
+    """A frame or a series whose index holds ids, in their order; all else as it is, which is by row.
+
+    Args:
+        values: a row per id.
+        ids: (n,), of the nodes that it is about; None where they have none.
+        name: of the argument.
+    """
+    index = getattr(values, "index", None)
+    if ids is None or index is None or callable(index) or not hasattr(values, "iloc") or _counts_rows(index):
         return values
-    place = {str(each): row for row, each in enumerate(index)}
-    wanted = [str(each) for each in ids]
+    there, wanted = [str(each) for each in index], [str(each) for each in ids]
+    place = {each: row for row, each in enumerate(there)}
+    if there == wanted or not any(each in place for each in wanted):  # or an index that has nothing to do with ids
+        return values
     missing = next((each for each in wanted if each not in place), None)
-    if missing is None and len(place) == len(wanted) == len(index):
+    if missing is None and len(place) == len(wanted) == len(there):
         return values.iloc[[place[each] for each in wanted]]
-    if missing is not None and not any(each in place for each in wanted):
-        return values  # an index that has nothing to do with ids
     what = f"has no row for {missing!r}" if missing is not None else "has rows for other ids too, or twice for one"
     raise ValueError(f"{name} is indexed by ids, but {what}: give a row for each of the {len(wanted)} nodes")
+
+
+def _counts_rows(index: Any) -> bool:
+    """Whether it is what pandas counts rows by where nobody has given it an index: numbers that are no ids."""
+    return type(index).__name__ == "RangeIndex" and index.name is None and (index.start, index.step) == (0, 1)

@@ -91,6 +91,19 @@ def checked_classes(labels: Labels) -> Labels:
     return labels
 
 
+def check_alike(truth: Labels, classes: np.ndarray) -> None:
+    """Refuses to compare numbers with texts, though they may look alike: what tables hold are texts, by whose order
+    classes are numbered."""
+    is_text, wanted = (each.dtype.kind not in "biuf" for each in (truth.classes, classes))
+    if truth.kind == "softmax" and is_text != wanted:
+        kinds = {True: "texts", False: "numbers"}
+        few = ", ".join(map(shown, classes[:3].tolist()))
+        raise ValueError(
+            f"y holds {kinds[is_text]}, such as {shown(truth.classes[0].item())}, but the classes are {kinds[wanted]}, "
+            f"such as {few}: give {kinds[wanted]}, and None where the class is not known"
+        )
+
+
 def numbers(y: Any, with_graph: bool) -> Labels:
     """Numbers to learn, (N,) or (N, K); with a graph NaN or None where they are not known, of (N, K) in any column."""
     y = _array(y)

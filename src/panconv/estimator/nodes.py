@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from panconv.base.checks import kind_of, shown
+from panconv.estimator.given import by_id
 from panconv.graph import Adjacency
 
 Matrix = Any  # np.ndarray or sp.csr_matrix, (N, F) of float32 or float64
@@ -23,10 +24,13 @@ class Nodes(NamedTuple):
     ids: np.ndarray | None  # (N,), what they are called; None for their row numbers
     names: list[str]  # (F,), of the features
     learned: Any = None  # how the columns of a graph that was read became features
+    device: str = "cpu"  # where a deep head is trained on them; all else is the CPU's
 
     @staticmethod
     def of(graph: Any, X: Any = None, learned: Any = None) -> Nodes:
         """From a graph that was read, a PyG `Data`, or anything an `Adjacency` is made from.
+
+        Features that are indexed by its ids are put into their order.
 
         Args:
             graph, X: as in `PANClassifier.fit`.
@@ -36,9 +40,9 @@ class Nodes(NamedTuple):
         if X is None and hasattr(graph, "learned_features"):
             learned = graph.learned_features() if learned is None else learned
             names, X = [*learned.names], learned.transform(graph)
-        x = matrix(given_features(graph) if X is None else X)
-        adj = adjacency_of(graph, x.shape[0])
         ids = getattr(graph, "ids", None)
+        x = matrix(given_features(graph) if X is None else by_id(X, ids, "X"))
+        adj = adjacency_of(graph, x.shape[0])
         names = names or [f"x{j}" for j in range(x.shape[1])]
         return Nodes(adj, x, None if ids is None else np.asarray(ids), names, learned)
 
@@ -108,6 +112,8 @@ def matrix(X: Any, name: str = "X") -> Matrix:
     if x.dtype.kind not in "biuf":
         raise TypeError(f"{name} must hold real numbers, got {x.dtype}: encode it, as by sklearn.preprocessing")
     x = x if x.dtype in (np.float32, np.float64) else x.astype(np.float64)
+    if not sp.issparse(x) and not x.flags.writeable:  # as those of a frame, of which torch warns
+        x = x.copy()
     finite = np.isfinite(x.data if sp.issparse(x) else x)
     if not finite.all():
         where = "" if sp.issparse(x) else f", as in column {int((~finite).any(0).argmax())}"

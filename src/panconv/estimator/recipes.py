@@ -67,8 +67,8 @@ def _searched(training: DeepTraining, space: str, epochs: int | None, end: float
     drawn = SPACES[space] if epochs is None else SPACES[space].with_values(epochs=epochs)
     drawn = drawn.with_values(norm=_EXPLAINABLE) if space == "heterophilous" else drawn
     how: dict[str, Any] = {"seeds": 2, "finalists": 4, "reruns": S, "fresh": 0, "budget": seconds}
-    trainer = Pans(data, end=now + seconds)
-    found = search(data, drawn, split="given", **how, seed=training.seeds[0], trainer=trainer)
+    how |= {"device": training.nodes.device, "trainer": Pans(data, end=now + seconds)}
+    found = search(data, drawn, split="given", **how, seed=training.seeds[0])
     settings = {name: value for name, value in found.choice.settings.items() if name != "halving"}
     return Recipe(found.choice.operator, settings)
 

@@ -35,7 +35,7 @@ class PANRegressor(RegressorMixin, GraphEstimator):  # type: ignore[misc]  # sci
     Args:
         head: "linear", ridge regression on path features, in closed form; "pan", an ensemble of the deep model, which
             learns numbers of mean 0 and size 1 and answers in yours; "auto", whichever loses less out of fold.
-        L, method, paths, cv, seeds, epochs, budget, random_state: as in `PANClassifier`.
+        L, method, paths, cv, seeds, epochs, budget, device, random_state: as in `PANClassifier`.
 
     Attributes:
         head_, choice_, scores_, seconds_: as in `PANClassifier`; the loss is the mean square, where the variance of a
@@ -66,6 +66,7 @@ class PANRegressor(RegressorMixin, GraphEstimator):  # type: ignore[misc]  # sci
         seeds: int = 5,
         epochs: int | None = None,
         budget: float | str | None = None,
+        device: Any = "cpu",
         random_state: int | None = 0,
     ) -> None:
         self.head = head
@@ -76,6 +77,7 @@ class PANRegressor(RegressorMixin, GraphEstimator):  # type: ignore[misc]  # sci
         self.seeds = seeds
         self.epochs = epochs
         self.budget = budget
+        self.device = device
         self.random_state = random_state
 
     def __sklearn_tags__(self) -> Any:
@@ -95,7 +97,7 @@ class PANRegressor(RegressorMixin, GraphEstimator):  # type: ignore[misc]  # sci
         known = numbers(given.y, isinstance(nodes, Nodes))
         if len(known.known) != x.shape[0]:
             raise ValueError(f"y must have a row per node, {x.shape[0]}, got {len(known.known)}")
-        weight = self._weights(sample_weight, x)
+        weight = self._weights(sample_weight, nodes)
         labels = known.without(weight)
         rows = labels.rows
         seed = seed_of(self.random_state)
@@ -130,12 +132,10 @@ class PANRegressor(RegressorMixin, GraphEstimator):  # type: ignore[misc]  # sci
         self, X: Any = None, y: Any = None, sample_weight: Any = None, *, graph: Any = None, nodes: Any = None
     ) -> float:
         """R² of the nodes whose numbers are given, NaN or None elsewhere. Arguments as in `PANClassifier.score`."""
-        given = Given.of(X, y, graph, numbers=True)
-        if given.y is None:
-            raise ValueError("y is missing: give the numbers to compare with")
-        truth = numbers(given.y, self._origin is not None)
+        told = self._truth(X, y, sample_weight, graph, nodes, numbers=True)
+        truth = numbers(told.y, self._origin is not None)
         predicted = self.predict(X, graph=graph, nodes=nodes)
-        truth = self._compared(truth, given.graph if y is None else None, nodes, len(predicted))
+        truth = self._compared(truth, told.graph, nodes, len(predicted))
         predicted = predicted.reshape(len(predicted), -1)
-        weight = None if sample_weight is None else np.asarray(sample_weight)[truth.known]
+        weight = None if told.weight is None else np.asarray(told.weight)[truth.known]
         return float(r2_score(truth.y[truth.known], predicted[truth.known], sample_weight=weight))

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from panconv.base.words import signed
 from panconv.estimator.figure import Figure, helps, wilson
 from panconv.estimator.linear import fit_linear
 from panconv.estimator.nodes import Nodes
@@ -38,11 +39,11 @@ class Report(NamedTuple):
     @property
     def verdict(self) -> str:
         """Whether the graph helps, in a sentence."""
-        mean, low, high = (100 * value for value in self.gain)
+        mean, low, high = (signed(100 * value) for value in self.gain)
         what, less = ("Looking along paths", _STRUCTURE) if self.of_edges else ("The graph", "the features")
         return (
-            f"{helps(self.gain, what)}: {mean:+.1f} points of accuracy over {less} alone (95 % interval {low:+.1f} to "
-            f"{high:+.1f}, {self.labels} labels, each predicted without itself)."
+            f"{helps(self.gain, what)}: {mean} points of accuracy over {less} alone (95 % interval {low} to {high}, "
+            f"{self.labels} labels, each predicted without itself)."
         )
 
     def __str__(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,12 +15,13 @@ if TYPE_CHECKING:
 
 _DRAWS = 1000  # of the bootstrap
 _AT_ONCE = 2**20  # values that are drawn at a time
+_SAME = 1e-6  # of the numbers' range, by which two heads may differ that say the same
 
 
 class Fit(NamedTuple):
     """How near numbers come to the true ones."""
 
-    r2: Figure
+    r2: Figure  # NaN of numbers that are all the same
     mae: Figure  # the mean absolute error
 
 
@@ -59,11 +61,13 @@ def worth_of_numbers(reg: PANRegressor) -> NumbersWorth | None:
     fits = {name: Fit(_r2(true, values), Figure.mean(abs(true - values))) for name, values in said.items()}
     head, other, *_ = said.values()
     gain = Figure.mean(abs(true - other) - abs(true - head))
-    return NumbersWorth(len(true), fits, gain, _verdict(gain, len(true)), _plain(true), _plain(head))
+    return NumbersWorth(len(true), fits, gain, _verdict(gain, true, head, other), _plain(true), _plain(head))
 
 
 def _r2(true: np.ndarray, said: np.ndarray) -> Figure:
-    """With the interval that a bootstrap over the nodes gives."""
+    """With the interval that a bootstrap over the nodes gives; NaN of numbers that are all the same."""
+    if true.min() == true.max():
+        return Figure(math.nan, math.nan, math.nan)
     random, n = np.random.default_rng(0), len(true)
     lost, away = (true - said) ** 2, (true - true.mean()) ** 2
     values, at_once = [], max(1, _AT_ONCE // n)
@@ -72,15 +76,21 @@ def _r2(true: np.ndarray, said: np.ndarray) -> Figure:
         spread = away[drawn].sum(1)
         values.append(1 - lost[drawn].sum(1) / np.where(spread > 0, spread, np.nan))
     each = np.concatenate(values)
-    low, high = np.nanquantile(each, (0.025, 0.975)) if np.isfinite(each).any() else (-np.inf, 1.0)
-    whole = float(away.sum())
-    return Figure(1 - float(lost.sum()) / whole if whole else 0.0, float(low), float(high))
+    low, high = np.nanquantile(each, (0.025, 0.975))
+    return Figure(1 - float(lost.sum() / away.sum()), float(low), float(high))
 
 
-def _verdict(gain: Figure, n: int) -> str:
+def _verdict(gain: Figure, true: np.ndarray, head: np.ndarray, other: np.ndarray) -> str:
+    """Whether the graph helps, by what the head and the features alone say."""
+    nodes = f"{len(true)} nodes, each predicted without itself"
+    if true.min() == true.max():
+        return f"The {len(true)} numbers that are known are all {true[0]:.4g}: they tell nothing apart."
+    if np.allclose(head, other, rtol=0, atol=_SAME * np.ptp(true)):
+        return f"The graph adds nothing: the head says the same as the features alone ({nodes})."
+    less, low, high = (0.0 - each for each in (gain.value, gain.high, gain.low))  # where it is 0, not −0
     return (
-        f"{helps(gain)}: {-gain.value:+.3g} of mean absolute error against the features alone (95 % interval "
-        f"{-gain.high:+.3g} to {-gain.low:+.3g}, {n} nodes, each predicted without itself)."
+        f"{helps(gain)}: {less:+.3g} of mean absolute error against the features alone (95 % interval {low:+.3g} to "
+        f"{high:+.3g}, {nodes})."
     )
 
 

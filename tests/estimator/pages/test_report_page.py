@@ -97,6 +97,22 @@ def test_the_example_is_a_node_without_a_label(pages):
     assert "each add up to it" in html
 
 
+SCROLLED = (
+    "return [...document.querySelectorAll('.scroll')].filter(e => e.scrollWidth > e.clientWidth).map(e => e.ariaLabel)"
+)
+
+
+def test_on_a_phone_no_table_but_that_of_confusions_goes_on_beyond_the_edge(pages, browser, tmp_path):
+    graph = town(60, 3)
+    labels = np.array([str(1234.5 + i % 7) if i % 3 else None for i in range(60)], dtype=object)
+    graph = Graph(graph.ids, graph.edge_index, matrix=graph.matrix, label="age", labels=labels)
+    reg = PANRegressor("linear").fit(graph)
+    numbers = report_page(reg, graph, worth_of_numbers(reg), tmp_path / "numbers.html")
+    for page in (pages[0] / "plain.html", pages[0] / "hostile.html", numbers):
+        look(browser, page, 360, "light")
+        assert {*browser.execute_script(SCROLLED)} <= {"Confusion matrix"}
+
+
 def test_numbers(tmp_path):
     graph = town(90, 3)
     values = np.where(np.arange(90) % 3, graph.matrix[:, 0], np.nan)
@@ -114,6 +130,17 @@ def test_numbers(tmp_path):
     missed = np.argsort(-abs(np.array(found.true) - found.said))[0]
     assert f"<bdi>{graph.ids[reg.held_out_.rows[missed]]}</bdi></td>" in html
     assert "confusion" not in html.split("<body>")[1]
+
+
+def test_numbers_that_are_all_the_same_have_no_r2(tmp_path):
+    graph = town(60, 3)
+    labels = np.array(["2.5" if i % 3 else None for i in range(60)], dtype=object)
+    graph = Graph(graph.ids, graph.edge_index, matrix=graph.matrix, label="age", labels=labels)
+    reg = PANRegressor("linear").fit(graph)
+    html = report_page(reg, graph, worth_of_numbers(reg), tmp_path / "a.html").read_text()
+    assert "numbers that are all the same have none, 40 nodes" in html
+    assert '<td>the mean</td><td data-label="R²">–</td>' in html
+    assert "they tell nothing apart" in html
 
 
 def test_where_nothing_was_held_out(tmp_path):
