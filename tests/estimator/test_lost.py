@@ -51,3 +51,8 @@ def test_seeds_that_will_answer_together_lose_less_than_one_by_one(loss):
     torch.testing.assert_close(less, less[:1].expand(30))  # the same for all, as nothing is known of single rows
     agreed = Lost.of(scores, task_of(y, loss), by_seed[:, :1].expand(-1, 5, -1))
     torch.testing.assert_close(agreed.each, alone.each)
+
+
+def test_numbers_that_differ_by_rounding_alone_are_taken_as_they_are():
+    same = torch.full((3, 1), 0.1).double() + torch.tensor([[0.0], [1e-17], [2e-17]]).double()
+    assert Lost.of(same + 1, task_of(same, "squared")).each.tolist() == pytest.approx([1, 1, 1])

@@ -47,9 +47,8 @@ def test_the_deep_head_answers_in_the_units_of_the_user():
     one = PANRegressor("pan", seeds=3, epochs=80).fit(X, y, graph=A)
     assert one.head_ == "pan"
     assert one.score(y=np.where(known, np.nan, number)) > 0.7
-    assert one.scores_["pan"] == pytest.approx(
-        ((one.held_out_.scores - one.held_out_.targets) ** 2).mean() / one.held_out_.targets.var()
-    )
+    each = ((one.held_out_.scores - one.held_out_.targets) ** 2).mean() / one.held_out_.targets.var()
+    assert each / 2 < one.scores_["pan"] < each  # of one seed each; together they lose less
     both = PANRegressor("pan", seeds=3, epochs=80).fit(X, np.stack([y, 5 - y / 1e6], 1), graph=A)
     found = both.predict()
     assert np.corrcoef(found.T)[0, 1] < -0.9

@@ -28,8 +28,8 @@ _LIMITS = (
     "acquaintances.",
 )
 _SAME_FOLDS = (
-    "Each label is predicted by settings in whose choice it had no say; the one temperature that calibrates is fitted to "
-    "all of them."
+    "Each label is predicted by settings in whose choice it had no say; the one temperature that calibrates is fitted "
+    "to all of them."
 )
 _MOST_NAMES = 8  # of columns and of classes, in a line
 

@@ -65,7 +65,8 @@ def least(lost: dict[str, Lost]) -> str:
 
 
 def _spread(task: Task) -> Tensor:
-    """The variance of each column, (C,); 1 of one that does not vary."""
+    """The variance of each column, (C,); 1 of one that varies by rounding alone."""
     share = (task.weight / task.weight.sum()).unsqueeze(1)
-    spread = (share * (task.targets - (share * task.targets).sum(0)).square()).sum(0)
-    return torch.where(spread > 0, spread, 1.0)
+    mean = (share * task.targets).sum(0)
+    spread = (share * (task.targets - mean).square()).sum(0)
+    return torch.where(spread > 1e-24 * mean.square(), spread, 1.0)
