@@ -38,8 +38,8 @@ class NoConv(nn.Module):
             nn.init.zeros_(self.bias)
 
     def forward(self, x: Tensor | SparseRows, *graph: Any) -> Tensor:
-        x = self.lin(self.lin.checked(x))
-        return x if self.bias is None else x + self.bias.to(x.dtype)
+        out = self.lin(self.lin.checked(x))
+        return out if self.bias is None else out + self.bias.to(out.dtype)
 
 
 def _pan(a: int, b: int, bias: bool, trials: int | None, of_paths: Mapping[str, Any]) -> nn.Module:
@@ -60,9 +60,7 @@ CONVS: dict[str, Make] = {
     "gcn": lambda a, b, bias, S, _: PANConv(
         a, b, 1, 5, [0.0, 1.0], bias=bias, trials=S, loops="remaining", repeats="sum"
     ),
-    "sage": lambda a, b, bias, S, _: PANConv(
-        a, b, 1, 8, [1.0, 1.0], bias=bias, trials=S, concat=True, repeats="sum"
-    ),
+    "sage": lambda a, b, bias, S, _: PANConv(a, b, 1, 8, [1.0, 1.0], bias=bias, trials=S, concat=True, repeats="sum"),
     "none": lambda a, b, bias, S, _: NoConv(a, b, bias, S),
 }
 
@@ -79,5 +77,7 @@ def checked_conv(kind: Any, of_paths: Mapping[str, Any], left_out: Mapping[str, 
         raise ValueError(f"conv must be one of {', '.join(CONVS)}, got {shown(kind)}{meant(kind, CONVS)}")
     for name in OF_PATHS if kind != "pan" else ():
         if of_paths[name] != left_out[name]:
-            raise ValueError(f"{name} goes with conv='pan', got {shown(of_paths[name])} with conv={kind!r}: leave it out")
+            raise ValueError(
+                f"{name} goes with conv='pan', got {name}={shown(of_paths[name])} with conv={kind!r}: leave it out"
+            )
     return kind

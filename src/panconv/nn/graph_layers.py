@@ -115,8 +115,9 @@ class GraphLayers(nn.Module):
 
     def matrices(self) -> list[nn.Parameter]:
         """The matrices of each layer, first to last, and then all others."""
-        gates = [read.attention.gate for read in self.readouts if read.attention is not None]  # type: ignore[union-attr]
-        others = [lin.weight for lin in (self.hidden, self.lin, *gates) if lin is not None]
+        read: list[Any] = list(self.readouts)
+        gates: list[Linear] = [each.attention.gate for each in read if each.attention is not None]
+        others: list[nn.Parameter] = [lin.weight for lin in (self.hidden, self.lin, *gates) if lin is not None]
         return [W for block in self.blocks for W in block.matrices()] + others  # type: ignore[operator]
 
     def rows(self, x: Tensor | SparseRows, graph: tuple[Any, ...], nodes: Nodes) -> Tensor:
@@ -163,7 +164,7 @@ def checked_weight(weight: Any, graphs: int, trials: int | None) -> Tensor | Non
     shapes = ((graphs,),) if trials is None else ((graphs,), (graphs, trials))
     if not isinstance(weight, Tensor) or tuple(weight.shape) not in shapes:
         among = " or ".join(map(str, shapes))
-        raise ValueError(f"graph_weight must be {among}, 1 for a graph that counts and 0 for others, got {shown(weight)}")
+        raise ValueError(f"graph_weight must be {among}, 1 where a graph counts and 0 elsewhere, got {shown(weight)}")
     if weight.device.type == "cpu" and may_look(weight) and bool((weight == 1).all()):
         return None
     return weight

@@ -45,17 +45,14 @@ def pools_from(given: Any, channels: int, num_layers: int, trials: int | None) -
     numbers = [as_integer(each) for each in layers] if isinstance(layers, (list, tuple)) else [None]
     if any(number is None or not 1 <= number <= num_layers for number in numbers):
         raise ValueError(f"pool layers must be numbers of layers, 1 … {num_layers}, got {shown(layers)}")
-    for number in numbers:
-        try:
-            found[str(number)] = POOLS[kind](channels, **options)
-        except TypeError as error:
-            raise ValueError(f"pool = {shown(given)} cannot be made, {error}: change its options") from None
+    try:
+        found.update({str(number): POOLS[kind](channels, **options) for number in numbers})
+    except TypeError as error:
+        raise ValueError(f"pool = {shown(given)} cannot be made, {error}: change its options") from None
     return found
 
 
-def pooled(
-    pool: nn.Module, x: Tensor, graph: tuple[Any, ...], batch: Tensor
-) -> tuple[Tensor, tuple[Any, ...], Tensor]:
+def pooled(pool: nn.Module, x: Any, graph: tuple[Any, ...], batch: Tensor) -> tuple[Tensor, tuple[Any, ...], Tensor]:
     """What is left of the features, the graph and the batch vector."""
     edges, weight = graph if len(graph) > 1 else (graph[0], None)
     if isinstance(pool, (SAGPooling, TopKPooling)):

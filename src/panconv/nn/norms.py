@@ -79,7 +79,7 @@ class BatchNorm(_Norm):
         counted = own.to(wide).reshape(x.size(0), -1).expand(-1, len(mean))
         found = moments(features, counted, mean, var)
         with torch.no_grad():
-            unbiased = found.var * (1 + 1 / (found.count - 1))
+            unbiased = found.var * (1 + 1 / (found.nodes - 1))
             for kept, new in ((mean, found.mean), (var, unbiased)):
                 kept.lerp_(new.to(kept.dtype), self.momentum)
         return normalised(features, counted, found, weight, bias, self.eps).reshape(x.shape)

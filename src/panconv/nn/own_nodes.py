@@ -13,11 +13,11 @@ _BLOCK = 2**16  # values that one thread goes through at a time: few enough for 
 
 
 class Moments(NamedTuple):
-    """Of the nodes of each trial. A trial with fewer than two has none, and its count is infinite: nothing moves."""
+    """Of the nodes of each trial. Those of one that has fewer than two are constants, as those of infinitely many."""
 
     mean: Tensor  # (S, F)
     var: Tensor  # (S, F), biased
-    count: Tensor  # (S, 1)
+    nodes: Tensor  # (S, 1): how many
 
 
 @torch.no_grad()
@@ -43,7 +43,7 @@ def moments(x: Tensor, own: Tensor, mean: Tensor, var: Tensor) -> Moments:
 
 def normalised(x: Tensor, own: Tensor, of: Moments, scale: Tensor, shift: Tensor, eps: float) -> Tensor:
     """scale·(x − mean)/√(var + eps) + shift for x (N, S, F), as one function of x: its moments move with it."""
-    return _Normalised.apply(x, scale, shift, own, of.mean, (of.var + eps).rsqrt(), of.count)
+    return _Normalised.apply(x, scale, shift, own, of.mean, (of.var + eps).rsqrt(), of.nodes)
 
 
 class _Normalised(torch.autograd.Function):
@@ -73,7 +73,8 @@ class _Normalised(torch.autograd.Function):
         level = factor * total / count - mean * slope
         found = torch.empty_like(x, memory_format=torch.contiguous_format)
         for block, of_g, counted, out in _blocks(x, g, own, found):
-            back = torch.addcmul(level, block.to(own.dtype), slope).mul_(counted.unsqueeze(-1))  # through the mean and the variance
+            # What comes back through the mean and the variance.
+            back = torch.addcmul(level, block.to(own.dtype), slope).mul_(counted.unsqueeze(-1))
             out.copy_((of_g * factor).sub_(back))
         return found, of_scale, of_shift, None, None, None, None
 

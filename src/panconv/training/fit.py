@@ -157,10 +157,7 @@ def fit(
     _check_keep(keep, limits.metric)
     inputs = read(first)
     ready = made_ready(model, native, inputs, seeds)
-    if loaders is None:
-        task = graph_task(data, y, inputs, ready, read.dtype)
-    else:
-        task = loader_task(loaders, read, ready.out_channels)
+    task = graph_task(data, y, inputs, ready, read.dtype) if loaders is None else loader_task(loaders, read, ready)
     ready.seed(seeds)
     optimizer = adam(ready, rates.lr, rates.weight_decay, device, rates.decay_others)
     epoch = Epoch(ready, optimizer, task.train, task.val, seeds, limits, regularizer)

@@ -1,4 +1,4 @@
-"""`PANGraph`: whole graphs by path-integral convolutions, for one trial or S side by side; and its peers' in its place."""
+"""`PANGraph`: whole graphs, by path-integral convolutions or those of its peers, for one trial or S side by side."""
 
 from __future__ import annotations
 
@@ -145,10 +145,10 @@ class PANGraph(GraphLayers, SideBySide):
 
     def materialize(self, in_channels: int) -> None:
         """Fixes the width of what takes the features, where it is to come from them."""
-        first = [block.beside for block in self.blocks[:1]]
-        for lin in (self.first(), *first):
+        beside: list[Any] = [block.beside for block in self.blocks[:1]]
+        for lin in (self.first(), *beside):
             if lin is not None:
-                lin.materialize(in_channels)  # type: ignore[operator]
+                lin.materialize(in_channels)
 
     def decayed(self) -> list[nn.Parameter]:
         """What weight decay falls on, by `decay`: the "first" matrix that the features meet, those of the "layers", or

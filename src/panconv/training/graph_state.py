@@ -1,4 +1,4 @@
-"""Which tensors a saved `PANGraph` has, told by its settings alone: nothing else is loaded, and nothing large is built."""
+"""Which tensors a saved `PANGraph` has, told by its settings alone: nothing else is loaded, nothing large is built."""
 
 from __future__ import annotations
 

@@ -46,9 +46,7 @@ def save(path: str | Path, config: dict[str, Any], state: dict[str, Tensor], for
     _remove_former_config(file)
 
 
-def load(
-    path: str | Path, form: str = _FORMAT, again: str = "PAN.save"
-) -> tuple[dict[str, Any], dict[str, Tensor]]:
+def load(path: str | Path, form: str = _FORMAT, again: str = "PAN.save") -> tuple[dict[str, Any], dict[str, Tensor]]:
     """The config and state that `save` wrote. The tensors lie in the file until they are copied."""
     from safetensors import safe_open
 
