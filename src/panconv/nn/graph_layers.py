@@ -18,6 +18,7 @@ from panconv.nn.graph_convs import CONVS, OF_PATHS
 from panconv.nn.graph_pools import pooled, pools_from
 from panconv.nn.linear import Affine, Linear
 from panconv.nn.norms import BatchNorm
+from panconv.nn.own_nodes import Own
 from panconv.nn.readout import Readout
 from panconv.weights import layer_specs
 
@@ -31,11 +32,12 @@ class Nodes(NamedTuple):
     batch: Tensor  # (N,)
     graphs: int
     weight: Tensor | None  # (graphs,) or (graphs, S): 1 where a graph is a trial's own, else 0; None for ones
-    own: Tensor | None  # the same by node, (N,) or (N, S)
+    own: Own | None  # the same by node
 
     @staticmethod
-    def of(batch: Tensor, graphs: int, weight: Tensor | None) -> Nodes:
-        return Nodes(batch, graphs, weight, None if weight is None else weight.index_select(0, batch))
+    def of(batch: Tensor, graphs: int, weight: Tensor | None, dtype: torch.dtype) -> Nodes:
+        own = None if weight is None else Own.of(weight.index_select(0, batch), dtype)
+        return Nodes(batch, graphs, weight, own)
 
 
 class GraphBlock(nn.Module):
@@ -131,7 +133,7 @@ class GraphLayers(nn.Module):
             x = block(x, graph, nodes, self.act)
             if str(i + 1) in self.pools:
                 x, graph, batch = pooled(self.pools[str(i + 1)], x, graph, nodes.batch)
-                nodes = Nodes.of(batch, nodes.graphs, nodes.weight)
+                nodes = Nodes.of(batch, nodes.graphs, nodes.weight, x.dtype)
             if self.jk != "last":
                 found.append(self.readouts[i](x, nodes.batch, nodes.graphs))
         if self.jk == "last":

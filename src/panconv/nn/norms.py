@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from panconv.base.checks import as_number, checked_count, checked_positive, shown
-from panconv.nn.own_nodes import moments, normalised
+from panconv.nn.own_nodes import Own, moments, normalised
 
 
 class _Norm(nn.Module):
@@ -36,7 +36,8 @@ class BatchNorm(_Norm):
     variance. A trial that has fewer than two of them takes the running ones and leaves them where they are.
 
     Shapes:
-        x (N, F) → (N, F); with trials (N, S, F) → (N, S, F). own (N,) or (N, S), 1 where a node is a trial's, else 0.
+        x (N, F) → (N, F); with trials (N, S, F) → (N, S, F). own (N,) or (N, S): 1 where a node is a trial's
+        own, else 0.
     """
 
     running_mean: Tensor
@@ -57,9 +58,9 @@ class BatchNorm(_Norm):
         self.running_mean.zero_()
         self.running_var.fill_(1)
 
-    def forward(self, x: Tensor, own: Tensor | None = None) -> Tensor:
+    def forward(self, x: Tensor, own: Tensor | Own | None = None) -> Tensor:
         if self.training and own is not None:
-            return self._by_own(x, own)
+            return self._by_own(x, own if isinstance(own, Own) else Own.of(own, x.dtype))
         if self.training and x.size(0) == 1:
             raise ValueError(
                 "norm 'batch' needs more than one node while training, got a graph of one: put graphs into a batch, "
@@ -70,19 +71,16 @@ class BatchNorm(_Norm):
         out = F.batch_norm(x.flatten(1), mean, var, weight, bias, self.training, self.momentum, self.eps)
         return out.reshape(x.shape)
 
-    def _by_own(self, x: Tensor, own: Tensor) -> Tensor:
-        features = x.reshape(x.size(0), -1, x.size(-1))  # (N, S, F); without trials S = 1
+    def _by_own(self, x: Tensor, own: Own) -> Tensor:
+        features = x.unsqueeze(1) if len(self.shape) == 1 else x  # (N, S, F)
         mean, var, weight, bias = (
             p.view(-1, p.size(-1)) for p in (self.running_mean, self.running_var, self.weight, self.bias)
         )
-        wide = torch.promote_types(x.dtype, torch.float32)
-        counted = own.to(wide).reshape(x.size(0), -1).expand(-1, len(mean))
-        found = moments(features, counted, mean, var)
+        found = moments(features, own, mean, var)
         with torch.no_grad():
-            unbiased = found.var * (1 + 1 / (found.nodes - 1))
-            for kept, new in ((mean, found.mean), (var, unbiased)):
-                kept.lerp_(new.to(kept.dtype), self.momentum)
-        return normalised(features, counted, found, weight, bias, self.eps).reshape(x.shape)
+            mean.lerp_(found.mean.to(mean.dtype), self.momentum)
+            var.lerp_((found.var * own.unbiased).to(var.dtype), self.momentum)
+        return normalised(features, own, found, weight, bias, self.eps).reshape(x.shape)
 
 
 class LayerNorm(_Norm):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -12,71 +13,79 @@ from torch.autograd.function import once_differentiable
 _BLOCK = 2**16  # values that one thread goes through at a time: few enough for the caches
 
 
-class Moments(NamedTuple):
-    """Of the nodes of each trial. Those of one that has fewer than two are constants, as those of infinitely many."""
+class Own(NamedTuple):
+    """Which nodes are a trial's own, as all norms of a model take it. S = 1 where the trials share them."""
 
-    mean: Tensor  # (S, F)
-    var: Tensor  # (S, F), biased
-    nodes: Tensor  # (S, 1): how many
+    share: Tensor  # (N, S): 1/n at each of a trial's n nodes, 0 elsewhere; 0 everywhere for a trial of n < 2
+    some: Tensor  # (S, 1): n > 1
+    unbiased: Tensor  # (S, 1): n/(n − 1), or 1
+
+    @staticmethod
+    def of(counts: Tensor, dtype: torch.dtype) -> Own:
+        """From 1 or True at a trial's own nodes and 0 elsewhere, (N,) or (N, S), for features of a dtype."""
+        counts = counts.to(torch.promote_types(dtype, torch.float32)).reshape(len(counts), -1)
+        n = counts.sum(0)
+        some = n > 1
+        unbiased = n.where(some, 1) / (n - 1).where(some, 1)
+        return Own(counts * (some / n.clamp(min=1)), some.unsqueeze(1), unbiased.unsqueeze(1))
+
+
+class Moments(NamedTuple):
+    """Of the nodes of each trial, (S, F); those of a trial that has too few nodes are what it was given, constants."""
+
+    mean: Tensor
+    var: Tensor  # biased
 
 
 @torch.no_grad()
-def moments(x: Tensor, own: Tensor, mean: Tensor, var: Tensor) -> Moments:
-    """Mean and variance of x (N, S, F) over the nodes with own (N, S) = 1, not 0, in float32 or wider.
+def moments(x: Tensor, own: Own, mean: Tensor, var: Tensor) -> Moments:
+    """Mean and variance of x (N, S, F) over the nodes of each trial, in float32 or wider.
 
-    A trial with fewer than two such nodes keeps the ones given, (S, F), which are constants then.
+    A trial of fewer than two nodes keeps the ones given, (S, F).
     """
-    count = own.sum(0).unsqueeze(-1)
-    some, least = count > 1, count.clamp(min=1)
-    sums = torch.zeros_like(mean, dtype=own.dtype)
-    for block, counted in _blocks(x, own):
-        sums += (block * counted.unsqueeze(-1)).sum(0)
-    found, squares = sums / least, torch.zeros_like(sums)
-    for block, counted in _blocks(x, own):
-        squares += (block - found).square_().mul_(counted.unsqueeze(-1)).sum(0)
-    return Moments(
-        found.where(some, mean.to(own.dtype)),
-        (squares / least).where(some, var.to(own.dtype)),
-        count.where(some, torch.inf),
-    )
+    share = own.share.unsqueeze(-1)
+    found = _sum((block * part).sum(0) for block, part in _blocks(x, share))
+    found = found.where(own.some, mean.to(found.dtype))
+    squares = _sum((block - found).square_().mul_(part).sum(0) for block, part in _blocks(x, share))
+    return Moments(found, squares.where(own.some, var.to(found.dtype)))
 
 
-def normalised(x: Tensor, own: Tensor, of: Moments, scale: Tensor, shift: Tensor, eps: float) -> Tensor:
+def normalised(x: Tensor, own: Own, of: Moments, scale: Tensor, shift: Tensor, eps: float) -> Tensor:
     """scale·(x − mean)/√(var + eps) + shift for x (N, S, F), as one function of x: its moments move with it."""
-    return _Normalised.apply(x, scale, shift, own, of.mean, (of.var + eps).rsqrt(), of.nodes)
+    return _Normalised.apply(x, scale, shift, own.share, of.mean, (of.var + eps).rsqrt())
 
 
 class _Normalised(torch.autograd.Function):
-    """torch's own has no weights, and the same in its elementary operations reads x and the gradient many times."""
+    """torch's own has no weights, and the same in elementary operations reads x and the gradient many times."""
 
     @staticmethod
-    def forward(
-        ctx: Any, x: Tensor, scale: Tensor, shift: Tensor, own: Tensor, mean: Tensor, inverse: Tensor, count: Tensor
-    ) -> Tensor:
-        ctx.save_for_backward(x, scale, own, mean, inverse, count)
-        factor = scale.to(own.dtype) * inverse
-        return torch.addcmul(shift - mean * factor, x.to(own.dtype), factor).to(x.dtype)
+    def forward(ctx: Any, x: Tensor, scale: Tensor, shift: Tensor, share: Tensor, mean: Tensor, root: Tensor) -> Tensor:
+        factor = scale.to(root.dtype) * root
+        ctx.save_for_backward(x, share, mean, root, factor)
+        ctx.dtype = scale.dtype
+        return torch.addcmul(shift - mean * factor, x.to(root.dtype), factor).to(x.dtype)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:
-        x, scale, own, mean, inverse, count = ctx.saved_tensors
-        total, along = torch.zeros_like(mean), torch.zeros_like(mean)  # Σg and Σg·(x − mean)
-        for block, of_g in _blocks(x, g):
-            total += of_g.sum(0)
-            along += (block - mean).mul_(of_g).sum(0)
-        of_scale, of_shift = (along * inverse).to(scale.dtype), total.to(scale.dtype)
-        if not ctx.needs_input_grad[0]:
-            return None, of_scale, of_shift, None, None, None, None
-        factor = scale.to(own.dtype) * inverse
-        slope = factor * inverse.square() * along / count
-        level = factor * total / count - mean * slope
-        found = torch.empty_like(x, memory_format=torch.contiguous_format)
-        for block, of_g, counted, out in _blocks(x, g, own, found):
-            # What comes back through the mean and the variance.
-            back = torch.addcmul(level, block.to(own.dtype), slope).mul_(counted.unsqueeze(-1))
-            out.copy_((of_g * factor).sub_(back))
-        return found, of_scale, of_shift, None, None, None, None
+        x, share, mean, root, factor = ctx.saved_tensors
+        total = _sum(block.sum(0, dtype=root.dtype) for (block,) in _blocks(g))
+        along = _sum((block - mean).mul_(of_g).sum(0) for block, of_g in _blocks(x, g))  # Σg·(x − mean)
+        of_scale, of_shift = along * root, total
+        found = None
+        if ctx.needs_input_grad[0]:
+            slope = of_scale * root * factor
+            level = factor * total - mean * slope
+            found = torch.empty_like(x, dtype=root.dtype, memory_format=torch.contiguous_format)
+            for block, of_g, part, out in _blocks(x, g, share.unsqueeze(-1), found):
+                back = torch.addcmul(level, block.to(root.dtype), slope).mul_(part)  # through mean and variance
+                torch.mul(of_g, factor, out=out).sub_(back)
+            found = found.to(x.dtype)
+        return found, of_scale.to(ctx.dtype), of_shift.to(ctx.dtype), None, None, None
+
+
+def _sum(parts: Iterator[Tensor]) -> Tensor:
+    return functools.reduce(torch.add, parts)
 
 
 def _blocks(x: Tensor, *others: Tensor) -> Iterator[tuple[Tensor, ...]]:

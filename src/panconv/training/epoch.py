@@ -100,12 +100,13 @@ class Epoch:
         """Trains on every sample once; the mean of each trial's losses, each before its step, (S,)."""
         found, rows = [], []
         for sample in self.train:
-            step = self._number_of_step(sample.absent)
+            absent = None if sample.absent is None else sample.absent.to(self.steps.device)
+            step = self._number_of_step(absent)
             self.model.key(self.seeds, step)
             loss = self.loss(sample._replace(step=step))
-            if sample.absent is not None:
+            if absent is not None:
                 self.optimizer = optimizer = told_apart(self.optimizer)
-                optimizer.resting = sample.absent
+                optimizer.resting = absent
             descend(self.optimizer, loss.sum())
             found.append(loss.detach())
             rows.append(sample.part.size())

@@ -160,7 +160,7 @@ class PANGraph(GraphLayers, SideBySide):
         return choices[self.decay]
 
     def streams(self) -> Mapping[Any, int]:
-        return {dropout: i for i, dropout in enumerate(self.dropouts)}
+        return {dropout: i for i, dropout in enumerate(self.dropouts) if dropout.p != 0}
 
     def reset_parameters(self) -> None:
         """A new start, of the running means too."""
@@ -207,7 +207,7 @@ class PANGraph(GraphLayers, SideBySide):
             batch = torch.zeros(x.shape[0], dtype=torch.long, device=x.device)
         graphs = 1 if graphs is None else graphs
         weight = checked_weight(graph_weight, graphs, self.trials) if self.training else None
-        return self.scores(self.rows(x, graph, Nodes.of(batch, graphs, weight)))
+        return self.scores(self.rows(x, graph, Nodes.of(batch, graphs, weight, x.dtype)))
 
     # ------------------------------------------------------------------ files
 

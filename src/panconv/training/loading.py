@@ -58,7 +58,7 @@ class Batches:
         for batch in self.loader:
             sample = self._sample(batch)
             if len(sample.part.y):
-                some, missing = True, missing & (False if sample.absent is None else sample.absent.cpu())
+                some, missing = True, missing & (False if sample.absent is None else sample.absent)
                 yield sample if self.which is None else sample.of_trials(self.which)
         if not some:
             raise ValueError(f"{_called(self.part)} gives no batch with a row to {self.part} on: it needs at least one")
@@ -93,7 +93,7 @@ class Batches:
             part = part._replace(weight=weight, filled=True, by_trial=True)
             absent = ~mask.any(0)
         sample = inputs.with_part(part)
-        return sample if absent is None or not bool(absent.any()) else sample._replace(absent=absent.to(weight.device))
+        return sample if absent is None or not bool(absent.any()) else sample._replace(absent=absent)
 
     def _told(self, inputs: Inputs, mask: Tensor | None) -> Inputs:
         """Which graphs are a trial's own, for a model that wants to know, and where not all are."""

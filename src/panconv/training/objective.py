@@ -10,6 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from panconv.training.metrics import LABELS, METRICS, NUMBERS, kind_of_targets, mean
+from panconv.training.present import scores_of
 
 # What a model that looks at several graphs at a time is told by this name: which of them are a trial's own.
 GRAPH_WEIGHT = "graph_weight"
@@ -52,14 +53,20 @@ class Sample(NamedTuple):
     part: Part
     named: Mapping[str, Any] = {}
     step: Tensor | None = None  # the number of the step that is taken on it, from 1; (S,) where trials differ in that
-    absent: Tensor | None = None  # (S,), the trials that have no row in it, where there are such
+    absent: Tensor | None = None  # (S,), the trials that have no row in it, where there are such; on the host
 
     def scores(self, model: Any) -> Tensor:
         """(N, C), or (N, S, C)."""
         return model(*self.inputs, **self.named)
 
     def picked(self, model: Any) -> Picked:
-        """The scores that count; of a model that can find them alone (`takes_rows`), no others are found."""
+        """The scores that count; of a model that can find them alone (`takes_rows`), no others are found.
+
+        Without a gradient likewise those of trials that have none, for a model that can narrow itself to the others.
+        """
+        some = self.absent is not None and not torch.is_grad_enabled() and not bool(self.absent.all())
+        if some and self.absent is not None and hasattr(model, "narrowed"):
+            return picked(scores_of(model, self.inputs, self.named, self.absent), self.part)
         if self.part.rows is None or not getattr(model, "takes_rows", False):
             return picked(self.scores(model), self.part)
         scores = model(*self.inputs, **self.named, rows=self.part.rows)
@@ -69,7 +76,7 @@ class Sample(NamedTuple):
         """The same for some of the trials alone."""
         found, named = self._replace(part=self.part.of_trials(which)), dict(self.named)
         if self.absent is not None:
-            absent = self.absent[torch.as_tensor(which, device=self.absent.device)]
+            absent = self.absent[torch.as_tensor(which).cpu()]
             found = found._replace(absent=absent if bool(absent.any()) else None)
         if (weight := named.get(GRAPH_WEIGHT)) is not None and weight.dim() == 2:
             named[GRAPH_WEIGHT] = weight.index_select(1, torch.as_tensor(which, device=weight.device))
