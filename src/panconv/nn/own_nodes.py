@@ -23,7 +23,8 @@ class Own(NamedTuple):
     @staticmethod
     def of(counts: Tensor, dtype: torch.dtype) -> Own:
         """From 1 or True at a trial's own nodes and 0 elsewhere, (N,) or (N, S), for features of a dtype."""
-        counts = counts.to(torch.promote_types(dtype, torch.float32)).reshape(len(counts), -1)
+        counts = counts.to(torch.promote_types(dtype, torch.float32))
+        counts = counts.unsqueeze(1) if counts.dim() == 1 else counts
         n = counts.sum(0)
         some = n > 1
         unbiased = n.where(some, 1) / (n - 1).where(some, 1)
