@@ -42,7 +42,7 @@ BATCH, LAYERS, WIDTH, FOLDS = 128, 4, 64, 10
 
 
 def read(path: Path) -> list[Data]:
-    """Graphs as text: how many; of each the number of nodes and the class; of each node its tag, degree and neighbours."""
+    """Graphs as text: how many; of each the nodes and the class; of each node its tag, degree and neighbours."""
     words = map(int, path.read_text().split())
     raw = []
     for _ in range(next(words)):

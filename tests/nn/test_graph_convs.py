@@ -87,7 +87,9 @@ def test_prepared_graphs_without_self_loops_serve_every_row(kind):
 
 
 def test_refusals():
-    with pytest.raises(ValueError, match="conv must be one of pan, gin, gcn, sage, none, got 'gim': did you mean 'gin'"):
+    with pytest.raises(
+        ValueError, match="conv must be one of pan, gin, gcn, sage, none, got 'gim': did you mean 'gin'"
+    ):
         checked_conv("gim", OF_PAN, OF_PAN)
     with pytest.raises(ValueError, match="L goes with conv='pan', got L=3 with conv='gin': leave it out"):
         checked_conv("gin", {**OF_PAN, "L": 3}, OF_PAN)

@@ -2,7 +2,7 @@ import pytest
 import torch
 from graphs import TRIANGLE_AND_TAIL
 from torch import nn
-from torch_geometric.nn import SAGPooling, TopKPooling
+from torch_geometric.nn import SAGPooling
 
 from panconv import Adjacency
 from panconv.nn import graph_pools

@@ -178,17 +178,6 @@ class MET:
         terms = plan.adjoint_terms if self._parts.transposed else plan.terms
         return (term.to(dtype) for term in terms(x.to(plan.dtype)))
 
-    def numbered_terms(self, x: Tensor) -> tuple[Tensor, Iterator[Tensor]] | None:
-        """A number for each length, (L+1,) or (L+1, S), and `terms` but for that number, for x (N, …); None where more
-        than a number scales them, or M is transposed. Who multiplies them by something smaller may scale that."""
-        dtype = checked_operand(x, self.shape[0], self.device).dtype
-        if x.is_meta or self._parts.transposed:
-            return None
-        dtype = dtype if dtype == torch.float64 else torch.float32
-        plan = self._plan(dtype)
-        found = plan.numbered(x.to(plan.dtype))
-        return None if found is None else (found[0].to(dtype), (term.to(dtype) for term in found[1]))
-
     def to_dense(self, dtype: torch.dtype | None = None) -> Tensor:
         """M as a matrix (N, N), or (S, N, N) for S trials."""
         N = self.shape[0]

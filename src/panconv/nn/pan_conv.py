@@ -12,6 +12,7 @@ from panconv.base.checks import checked_count, checked_flag
 from panconv.compute.features import SparseRows
 from panconv.graph import Adjacency
 from panconv.met import MET
+from panconv.met.by_length import numbered_terms
 from panconv.met.plan import sum_of
 from panconv.nn.bipartite import between, checked_kinds
 from panconv.nn.linear import Linear
@@ -142,7 +143,7 @@ class PANConv(OnPaths):
         M = self.met(adj)
         if isinstance(x, SparseRows) or self.lin.in_channels < 0 or self.lin.out_channels <= self.lin.in_channels:
             return self._weigh_then_sum(M, self.lin(x))
-        if self.concat and (numbered := M.numbered_terms(x)) is not None:
+        if self.concat and (numbered := numbered_terms(M, x)) is not None:
             return self._summed(*numbered).to(x.dtype)
         if self.trials is not None and x.dim() == 2:
             x = x.unsqueeze(1).expand(-1, self.trials, -1)

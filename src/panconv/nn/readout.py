@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from panconv.base.checks import shown
 from panconv.base.near import meant
-from panconv.nn.linear import Affine
+from panconv.nn.linear import Linear
 
 
 def sums(x: Tensor, batch: Tensor, count: int) -> Tensor:
@@ -51,7 +51,9 @@ def _tops(x: Tensor, batch: Tensor, count: int) -> Tensor:
 class Attention(nn.Module):
     r"""PyG's `AttentionalAggregation` with a linear gate, for one trial or for S side by side
 
-    .. math:: \mathbf{r}_g = \sum_{i ∈ g} \operatorname{softmax}_{i ∈ g}(\mathbf{x}_i · \mathbf{a} + b)\,\mathbf{x}_i
+    .. math:: \mathbf{r}_g = \sum_{i ∈ g} \operatorname{softmax}_{i ∈ g}(\mathbf{x}_i · \mathbf{a})\,\mathbf{x}_i
+
+    A bias would change nothing: its gradient is rounding alone, of which Adam would make full steps.
 
     Args:
         channels: F.
@@ -63,7 +65,7 @@ class Attention(nn.Module):
 
     def __init__(self, channels: int, trials: int | None = None) -> None:
         super().__init__()
-        self.gate = Affine(channels, 1, trials)
+        self.gate = Linear(channels, 1, trials)
 
     def reset_parameters(self) -> None:
         self.gate.reset_parameters()

@@ -59,7 +59,7 @@ class Reader(NamedTuple):
             raise ValueError(f"model must have parameters to train, got {kind_of(model)}, which has none")
         of_graphs = native and getattr(model, "of_graphs", False)
         by_graph = of_graphs or (native and getattr(model, "supports_norm_batch", False))
-        weighs = GRAPH_WEIGHT in inspect.signature(model.forward).parameters
+        weighs = of_graphs or GRAPH_WEIGHT in inspect.signature(model.forward).parameters
         takes = None if native else _arguments(model)
         return Reader(dtypes[-1], device, takes, reading_of(model), by_graph, of_graphs, weighs)
 

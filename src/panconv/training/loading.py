@@ -80,20 +80,20 @@ class Batches:
             raise ValueError("sample_weight goes with one graph and its masks, got a batch with it: take it out")
         mask, seeds = getattr(batch, f"{self.part}_mask", None), _seeds(batch)
         mask = None if mask is None else _columns(mask[: len(y) if seeds is None else seeds].cpu(), self.trials)
-        rows = torch.arange(len(y) if seeds is None else seeds) if mask is not None or seeds is not None else None
-        if mask is not None and rows is not None:
-            rows = rows[mask if mask.dim() == 1 else mask.any(1)]
+        rows = None if mask is None and seeds is None else torch.arange(len(y) if seeds is None else seeds)
+        rows = rows if rows is None or mask is None else rows[mask if mask.dim() == 1 else mask.any(1)]
         y = y if rows is None else y[rows.to(y.device)]
         check_known(y, self.C)
         y = as_learned(y, self.read.device, self.read.dtype).unsqueeze(1)
         part = Part(None if rows is None else rows.to(self.read.device), y)
-        inputs, absent = self._told(self.read(batch), mask if seeds is None else None), None
-        if mask is not None and mask.dim() == 2:
-            weight = mask[rows].to(self.read.device, self.read.dtype)
-            part = part._replace(weight=weight, filled=True, by_trial=True)
-            absent = ~mask.any(0)
-        sample = inputs.with_part(part)
-        return sample if absent is None or not bool(absent.any()) else sample._replace(absent=absent)
+        sample = self._told(self.read(batch), mask if seeds is None else None).with_part(part)
+        return sample if mask is None or mask.dim() == 1 else self._by_trial(sample, mask)
+
+    def _by_trial(self, sample: Sample, mask: Tensor) -> Sample:
+        """The same with a weight for each trial, 1 or 0 by its mask, (n, S)."""
+        weight, absent = mask[mask.any(1)].to(self.read.device, self.read.dtype), ~mask.any(0)
+        part = sample.part._replace(weight=weight, filled=True, by_trial=True)
+        return sample._replace(part=part, absent=absent if bool(absent.any()) else None)
 
     def _told(self, inputs: Inputs, mask: Tensor | None) -> Inputs:
         """Which graphs are a trial's own, for a model that wants to know, and where not all are."""
