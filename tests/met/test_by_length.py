@@ -23,7 +23,7 @@ def test_each_length_is_applied_to_its_own(method, family):
 @pytest.mark.parametrize("weights", [[0.5, 1.0, 0.25], [[0.5, 1.0], [1.0, 0.0], [2.0, 0.25]]])
 def test_the_terms_without_their_number_where_that_is_all(method, weights):
     adj = Adjacency.from_edge_index(TRIANGLE_AND_TAIL, WEIGHT, num_nodes=5)
-    M, x = MET(Walks(adj, 2), weights, method), torch.rand(5, 2, 3)
+    M, x = MET(Walks(adj, 2), weights, method), torch.rand(5, 2, 3, dtype=torch.float64)
     found = numbered_terms(M, x)
     assert (found is None) is METHODS[method].divides
     assert numbered_terms(M.T, x) is None
@@ -31,7 +31,7 @@ def test_the_terms_without_their_number_where_that_is_all(method, weights):
         numbered_terms(M, x[:2])
     if found is not None:
         numbers, terms = found[0].reshape(3, 1, -1, 1), torch.stack(list(found[1]))  # by trial, or for all alike
-        assert numbers.dtype == terms.dtype == torch.float32
+        assert numbers.dtype == terms.dtype == torch.float64
         close(terms * numbers, torch.stack(list(M.terms(x))))
         shared = torch.stack(list(numbered_terms(M, x[:, 0])[1]))  # of features that the trials share
         close(shared, terms[:, :, 0])

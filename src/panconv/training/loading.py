@@ -92,7 +92,7 @@ class Batches:
     def _by_trial(self, sample: Sample, mask: Tensor) -> Sample:
         """The same with a weight for each trial, 1 or 0 by its mask, (n, S)."""
         weight, absent = mask[mask.any(1)].to(self.read.device, self.read.dtype), ~mask.any(0)
-        part = sample.part._replace(weight=weight, filled=True, by_trial=True)
+        part = sample.part._replace(weight=weight, filled=True)
         return sample._replace(part=part, absent=absent if bool(absent.any()) else None)
 
     def _told(self, inputs: Inputs, mask: Tensor | None) -> Inputs:

@@ -23,7 +23,6 @@ class Part(NamedTuple):
     y: Tensor  # classes (n, 1) or (n, S), or labels or numbers (n, 1, C) or (n, S, C)
     weight: Tensor | None = None  # (n, 1) or (n, S), of each row: 0 for those that fill up the shorter splits
     filled: bool = False  # whether there are such rows
-    by_trial: bool = False  # whether all trials have the same rows and the weights tell which are a trial's own
 
     @staticmethod
     def of(y: Tensor, rows: Tensor | None = None, weight: Tensor | None = None, filled: bool = False) -> Part:
@@ -40,6 +39,11 @@ class Part(NamedTuple):
             return self
         rows, y = self.rows.index_select(1, which), self.y.index_select(1, which)
         return self._replace(rows=rows, y=y, weight=None if self.weight is None else self.weight.index_select(1, which))
+
+    @property
+    def by_trial(self) -> bool:
+        """Whether all trials have the same rows, and the weights tell which of them are a trial's own."""
+        return self.filled and (self.rows is None or self.rows.dim() == 1)
 
     def size(self) -> int | Tensor:
         """How many rows count, of each trial, (S,), where they differ in that."""
