@@ -4,10 +4,14 @@ import csv
 import io
 import warnings
 
+import pandas as pd
+import pyarrow as pa
 import pytest
 from fuzz_tables import main as fuzz
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pyarrow import csv as arrow_csv
+from pyarrow import json, parquet
 
 from panconv import read
 from panconv.data.csv_files import dialect_of, line_of
@@ -34,6 +38,23 @@ def test_one_graph_however_it_is_written(tmp_path, encoding, end, delimiter):
     assert graph.labels.tolist() == ["x", "y", "x", "y"]
     table = dialect_of(tmp_path / "nodes.csv")
     assert (table.delimiter, table.header) == (delimiter, ("id", "what", "label"))
+
+
+def test_arrow_is_given_no_file_of_pythons(tmp_path, monkeypatch):
+    """Its threads may let go of one after the table is read, and abort the process where that is ending by then."""
+    given = []
+    for module, name in ((arrow_csv, "read_csv"), (json, "read_json"), (parquet, "read_metadata")):
+        then = getattr(module, name)
+        monkeypatch.setattr(module, name, lambda file, *a, then=then, **k: given.append(file) or then(file, *a, **k))
+    frame = pd.DataFrame({"source": ["a", "é"], "target": ["b", "a"]})
+    frame.to_csv(tmp_path / "one.csv", index=False)
+    frame.to_csv(tmp_path / "two.csv", index=False, encoding="utf-16")
+    frame.to_json(tmp_path / "three.jsonl", orient="records", lines=True)
+    frame.to_parquet(tmp_path / "four.parquet")
+    for path in tmp_path.iterdir():
+        assert read(path).ids.tolist() == ["a", "é", "b"]
+    assert len(given) == 4
+    assert all(isinstance(file, (pa.OSFile, pa.BufferReader)) for file in given)
 
 
 def test_a_row_is_found_by_its_line(tmp_path):

@@ -19,7 +19,7 @@ import numpy as np
 
 from panconv.base.files import expanded
 from panconv.base.near import a_folder, missing_file, nearest
-from panconv.data.csv_files import Dialect, as_utf8, check_rows, dialect_of, header_of, line_of
+from panconv.data.csv_files import Dialect, as_utf8, check_rows, dialect_of, header_of, line_of, native
 from panconv.data.frames import arrow_of
 from panconv.data.remarks import Remarks
 
@@ -263,7 +263,7 @@ def _binary(path: Path, suffix: str) -> Table:
     from pyarrow import json, parquet
 
     try:
-        with path.open("rb") as file:
+        with native(path) as file:
             if suffix == ".parquet":
                 _check_size(path, parquet.read_metadata(file))
                 found = parquet.read_table(file)
