@@ -130,12 +130,13 @@ def tables(
     named: dict[str, str],
     directed: bool = False,
     strict: bool = False,
+    regression: bool = False,
     tell: bool = True,
 ) -> Graph:
     """The graph of tables, `named` being their columns; what was guessed of it is said, unless it was said before."""
     from panconv.data import read
 
-    graph = read(Path(name), nodes, directed=directed, strict=strict, **named)
+    graph = read(Path(name), nodes, directed=directed, strict=strict, regression=regression, **named)
     for note in graph.guessed if tell else ():
         screen.remark(f"guessed: {note}")
     return graph
