@@ -312,7 +312,7 @@ def test_numbers_to_predict_are_read_as_columns_of_features_are(files, regressio
 def test_numbers_are_asked_for_when_the_file_is_gone(files, tmp_path):
     graph = files(nodes="id,label\na,x\nb,y\nc,x\nd,y\n")
     (tmp_path / "nodes.csv").unlink()
-    with pytest.raises(ValueError, match="nodes.csv, row 1, column 'label': 'x' is no number"):
+    with pytest.raises(ValueError, match=r"nodes.csv, row 1, column 'label': 'x' is no number"):
         _ = graph.targets
 
 

@@ -231,15 +231,17 @@ def check(files, options):
 
 def check_targets(graph, regression):
     """The labels as numbers, which those that were read as classes need not be."""
-    try:
-        targets = None if graph.labels is None else graph.targets
-    except ValueError as error:
-        assert not regression, error
-        assert "is no" in str(error), error
+    if graph.labels is None:
         return
-    assert targets is None or len(targets) == graph.num_nodes, targets
-    assert targets is None or not np.isinf(targets).any(), targets
-    if regression and targets is not None:
+    try:
+        targets = graph.targets
+    except ValueError as error:
+        if regression or "is no" not in str(error):
+            raise
+        return
+    assert len(targets) == graph.num_nodes, targets
+    assert not np.isinf(targets).any(), targets
+    if regression:
         assert [each is None for each in graph.labels] == np.isnan(targets).tolist(), targets
 
 

@@ -162,11 +162,20 @@ def check_rows(path: Path, how: Dialect, most: int) -> None:
                     f"{path}, line {last}: {len(row)} cells where the header has {width}; put cells that hold "
                     f'{how.delimiter!r} into quotes "…"'
                 )
-            if sum(map(len, row)) > most // 4:  # characters, of up to four bytes
+            if sum(map(len, row)) > most // 4 and _bytes_of(row) > most:  # a character has up to four bytes
                 size, column = max((len(cell), name) for cell, name in zip(row, how.header, strict=False))
-                what = f"a cell of {size:,} characters makes a row longer than {most // 2**20} MiB"
-                raise ValueError(f"{path}, line {last}, column {column!r}: {what}; shorten it")
+                raise ValueError(long_row(f"{path}, line {last}, column {column!r}", size, most))
             last = reader.line_num + 1
+
+
+def long_row(where: str, size: int, most: int) -> str:
+    """The message of a row that is longer than so many bytes, by its longest cell."""
+    return f"{where}: a cell of {size:,} characters makes a row longer than {most // 2**20} MiB; shorten it"
+
+
+def _bytes_of(row: list[str]) -> int:
+    """What a row takes in a file: its cells, what divides them, and quotes where there may be some."""
+    return sum(len(cell.encode()) + cell.count('"') + 3 for cell in row)
 
 
 def line_of(path: Path, how: Dialect, row: int) -> int:

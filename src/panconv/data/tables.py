@@ -19,7 +19,7 @@ import numpy as np
 from panconv.base.files import expanded
 from panconv.base.near import a_folder, missing_file, nearest
 from panconv.data.cells import CODE, COMMA, NO_COMMA, UNKNOWN, number_in
-from panconv.data.csv_files import Dialect, as_utf8, check_rows, dialect_of, header_of, line_of, native
+from panconv.data.csv_files import Dialect, as_utf8, check_rows, dialect_of, header_of, line_of, long_row, native
 from panconv.data.frames import arrow_of
 from panconv.data.remarks import Remarks
 
@@ -238,7 +238,24 @@ def _text(path: Path, remarks: Remarks) -> Table:
     except pa.ArrowInvalid as error:
         check_rows(path, how, _BLOCK)  # says on which line
         raise ValueError(f"{path} cannot be read as a table: {' '.join(str(error).split())[:200]}") from None
-    return Table(str(path), found, path, how)
+    return _with_short_rows(Table(str(path), found, path, how))
+
+
+def _with_short_rows(table: Table) -> Table:
+    """The table itself, if no row is longer than a block: Arrow takes one that is, if it ends soon enough."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kinds = zip(table.columns, table.arrow.schema.types, strict=True)
+    names = [name for name, kind in kinds if pa.types.is_string(kind) or pa.types.is_large_string(kind)]
+    lengths = [pc.fill_null(pc.binary_length(table.arrow[name]), 0) for name in names]
+    if sum(pc.max(each).as_py() or 0 for each in lengths) > _BLOCK:
+        whole = sum(each.to_numpy().astype(np.int64) for each in lengths)
+        if whole.max() > _BLOCK:
+            row = int(whole.argmax())
+            name = max(names, key=lambda each: len(table.arrow[each][row].as_py() or ""))
+            raise ValueError(long_row(table.where(row, name), len(table.arrow[name][row].as_py()), _BLOCK))
+    return table
 
 
 def _binary(path: Path, suffix: str) -> Table:
@@ -255,8 +272,10 @@ def _binary(path: Path, suffix: str) -> Table:
         found.validate(full=True)  # a damaged file may hold texts that are none, and names
         _ = found.column_names
     except (pa.ArrowException, OSError, ValueError) as error:
-        raise ValueError(f"{path} cannot be read as {suffix[1:]}: {' '.join(str(error).split())[:200]}") from None
-    return Table(str(path), found)
+        said = " ".join(str(error).split())[:200]
+        said = f"a row is longer than {_BLOCK // 2**20} MiB" if "straddling" in said else said
+        raise ValueError(f"{path} cannot be read as {suffix[1:]}: {said}") from None
+    return _with_short_rows(Table(str(path), found))
 
 
 def _check_size(path: Path, metadata: Any) -> None:
