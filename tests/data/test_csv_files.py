@@ -81,7 +81,7 @@ def test_a_huge_field_is_refused_by_its_line(tmp_path):
     with pytest.raises(ValueError, match="row 2, column 'source': a cell of 17,825,792 characters makes a row longer"):
         read(lines)
     lines.write_text('{"source": "%s"}\n' % ("c" * 2**25))
-    with pytest.raises(ValueError, match="edges.jsonl cannot be read as jsonl: a row is longer than 16 MiB"):
+    with pytest.raises(ValueError, match=r"edges.jsonl cannot be read as jsonl: a row is longer than 16 MiB"):
         read(lines)
     path.write_text(f"source,target\na,b\nb,{'c' * 2**20}\n")  # large, and yet a cell
     assert len(read(path).ids[2]) == 2**20

@@ -210,8 +210,13 @@ def read_table(source: Any, what: str, remarks: Remarks) -> Table:
         return _text(path, remarks)
     if suffix in SUFFIXES:
         return _binary(path, suffix)
-    remedy = _REMEDIES.get(suffix, "write it as one of these")
-    raise ValueError(f"{what} {str(source)!r} is of no kind that is read ({', '.join(SUFFIXES)}): {remedy}")
+    raise other_kind(source, what)
+
+
+def other_kind(source: str | Path, what: str) -> ValueError:
+    """The error where a file is of a kind that is not read; `what` names the argument."""
+    remedy = _REMEDIES.get(Path(source).suffix.lower(), "write it as one of these")
+    return ValueError(f"{what} {str(source)!r} is of no kind that is read ({', '.join(SUFFIXES)}): {remedy}")
 
 
 def _check_engine() -> None:
