@@ -1,22 +1,34 @@
 """What a shell completes, and names that are known without an import of torch."""
 
 import os
+import re
 import subprocess
 import sys
+from inspect import signature
+from pathlib import Path
 
 import pytest
 
-from panconv.cli import options
+from panconv.cli import app, options
 from panconv.data import DATASETS
 from panconv.data.heterophilous import METRIC_OF
 from panconv.training.spaces import SPACES
 from panconv.walkers.walk import KINDS
+
+DOCS = Path(__file__).parents[2] / "docs"
 
 
 def test_names_are_those_that_there_are():
     assert (*DATASETS, *METRIC_OF) == options.BUILT_IN
     assert tuple(KINDS) == options.WALKS
     assert tuple(SPACES) == options.SPACES
+
+
+@pytest.mark.parametrize("option", ["device", "strict"])
+def test_the_page_of_options_says_which_commands_have_them(option):
+    row = next(line for line in (DOCS / "commands.md").read_text().splitlines() if line.startswith(f"| `--{option}"))
+    have = {each.callback.__name__ for each in app.registered_commands if option in signature(each.callback).parameters}
+    assert set(re.findall(r"`(\w+)`", re.split(r"(?<!\\)\|", row)[2])) == have
 
 
 def test_completing():
