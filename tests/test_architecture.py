@@ -67,6 +67,7 @@ COVERED = {
     "compute/feature_pattern": "compute/test_features",
     "compute/kernels": "compute/kernels",
     "compute/series_gradient": "compute/test_series",
+    "data/cells": "data/test_columns",
     "data/column_names": "data/test_read",
     "data/export": "data/test_csv_writing",
     "data/encoders": "data/test_features",

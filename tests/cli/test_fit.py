@@ -285,6 +285,30 @@ def test_numbers(tmp_path):
     assert 0 < every["r2"] < 1
     done = call("explain", "model", "m-3", cwd=tmp_path)
     assert done.stdout.startswith("m-3\nscore ")
+    (tmp_path / "few.csv").write_text("id;label\nm-1;40,5\nm-2;NA\nm-3;?\n")
+    done = call("predict", "model", "--truth", "few.csv", cwd=tmp_path)
+    assert "absolute error" in done.stdout
+    assert "of 1 nodes whose label it learned from" in " ".join(done.stdout.split())
+    (tmp_path / "few.csv").write_text("id,label\nm-1,40.5\nm-2,abc\n")
+    done = call("predict", "model", "--truth", "few.csv", cwd=tmp_path)
+    assert (done.code, done.stdout) == (2, "")  # before anything is answered
+    assert "few.csv, line 3, column 'label': 'abc' is no number" in done.stderr
+
+
+def test_numbers_below_0_and_with_a_decimal_comma(tmp_path):
+    """Of a model folder that does not say it was of numbers too, since the model itself does."""
+    town(tmp_path, "m-", age=True)
+    rows = [f"m-{i};{i % 2};{('-1', '0', '2,5')[i % 7 % 3] if i % 3 else '?'}" for i in range(60)]
+    (tmp_path / "m--nodes.csv").write_text("\n".join(["key;income;kind", *rows]))
+    done = call(*FIT, "--regression", "--strict", "--json", "m.json", cwd=tmp_path)
+    assert done.code == 0, done.stderr
+    assert not done.stderr.strip()
+    assert json.loads((tmp_path / "m.json").read_text())["labels"] == 40
+    (tmp_path / "model/run.toml").unlink()
+    done = call("predict", "model", *TABLES, "--label", "kind", "--columns", COLUMNS, "--json", "p.json", cwd=tmp_path)
+    assert (done.code, done.stderr.strip()) == (0, "")
+    (every,) = json.loads((tmp_path / "p.json").read_text())["compared"]
+    assert every["count"] == 40
 
 
 def test_the_folder_appears_whole_or_not_at_all(place, tmp_path, monkeypatch):
@@ -342,6 +366,13 @@ def test_mistakes_are_one_line_and_exit_code_2(place, tmp_path, arguments, messa
     assert message in done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert not [*tmp_path.iterdir()]
+
+
+def test_a_column_of_labels_that_is_there_and_empty(place, tmp_path):
+    for more, what in (((), "label"), (("--regression",), "number")):
+        done = call("fit", *(place / name.replace("m-", "x-") for name in TABLES), *FIT[3:], *more, cwd=tmp_path)
+        assert done.code == 2
+        assert f"the column 'kind' has no {what}, of any node: fill in those that are known" in done.stderr
 
 
 @pytest.mark.slow

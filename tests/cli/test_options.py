@@ -1,17 +1,21 @@
 """What a shell completes, and names that are known without an import of torch."""
 
 import os
+import re
 import subprocess
 import sys
+from inspect import signature
+from pathlib import Path
 
 import pytest
-from typer.main import get_command
 
 from panconv.cli import app, options
 from panconv.data import DATASETS
 from panconv.data.heterophilous import METRIC_OF
 from panconv.training.spaces import SPACES
 from panconv.walkers.walk import KINDS
+
+DOCS = Path(__file__).parents[2] / "docs"
 
 
 def test_names_are_those_that_there_are():
@@ -20,13 +24,11 @@ def test_names_are_those_that_there_are():
     assert tuple(SPACES) == options.SPACES
 
 
-def test_what_commands_share_is_shared():
-    """As docs/commands.md says: --strict by those that take tables, --device by those that train, and spectrum."""
-    commands = {name: {each.name for each in one.params} for name, one in get_command(app).commands.items()}
-    tables = {name for name, has in commands.items() if "columns" in has}
-    assert tables == {name for name, has in commands.items() if "strict" in has} >= {"fit", "predict", "explain"}
-    train = {name for name, has in commands.items() if has & {"epochs", "budget"}}
-    assert {name for name, has in commands.items() if "device" in has} >= train | {"spectrum"}
+@pytest.mark.parametrize("option", ["device", "strict"])
+def test_the_page_of_options_says_which_commands_have_them(option):
+    row = next(line for line in (DOCS / "commands.md").read_text().splitlines() if line.startswith(f"| `--{option}"))
+    have = {each.callback.__name__ for each in app.registered_commands if option in signature(each.callback).parameters}
+    assert set(re.findall(r"`(\w+)`", re.split(r"(?<!\\)\|", row)[2])) == have
 
 
 def test_completing():

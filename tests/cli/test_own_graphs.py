@@ -135,7 +135,8 @@ def test_train(place, tmp_path):
         (("train", "{}/edges.csv", "{}/nodes.csv"), "labels of two classes at least"),
         (("train", "{}/edges.csv", "{}/nodes.csv", "--label", "clbu"), "label='clbu' is no column of "),
         (("train", "{}/edges.csv", "{}/nodes.csv", "--results", "r"), "--results goes with a graph that has a name"),
-        (("train", "cora", "{}/nodes.csv"), "a graph of tables is EDGES and NODES alone"),
+        (("train", "cora", "{}/nodes.csv"), "goes with a table of edges, and 'cora' is none"),
+        (("train", "cora", "pubmed", "{}/nodes.csv"), "a graph of tables is EDGES and NODES alone"),
         (("train", "cora", "--label", "x"), "--columns, --label and --directed go with tables"),
         (("describe", "{}/egdes.csv"), "edges.csv'?"),
         (("describe", "{}/edges.csv", "{}/noodes.csv"), "nodes.csv'?"),
@@ -152,7 +153,7 @@ def test_train(place, tmp_path):
         (("links", "{}/edges.csv", "--top", "5", "--plot", "l.png"), "leave it out"),
         (("communities", "{}/edges.csv", "--k", "99"), "k must be at most the 34 nodes"),
         (("data", "export", "coar", "--csv", "--out", "x"), "did you mean 'cora'?"),
-        (("data", "export", "cora"), "data export cora --csv --out DIR"),
+        (("data", "export", "cora"), "takes a graph and --csv: data export cora --csv"),
     ],
 )
 def test_mistakes_are_one_line_and_exit_code_2(place, tmp_path, arguments, message):
@@ -236,10 +237,11 @@ def test_a_misspelt_name_is_said_before_torch_is_imported(place):
 def test_a_built_in_graph_as_tables(tmp_path, monkeypatch):
     asked = []
     monkeypatch.setattr("panconv.data.export.export", lambda name, folder: asked.append((name, folder)) or [folder])
-    done = call("data", "export", "Cora", "--csv", "--out", "cora", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert asked == [("cora", Path("cora"))]  # what it writes, tests/data/test_csv_writing.py reads
-    assert done.stdout == "written: cora\n"
+    for out in ([], ["--out", "other"]):  # by default a folder of its name
+        done = call("data", "export", "Cora", "--csv", *out, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+    assert asked == [("cora", Path("cora")), ("cora", Path("other"))]
+    assert done.stdout == "written: other\n"  # what is, tests/data/test_csv_writing.py reads
 
 
 # ---------------------------------------------------------------------- what is behind them

@@ -4,10 +4,14 @@ import csv
 import io
 import warnings
 
+import pandas as pd
+import pyarrow as pa
 import pytest
 from fuzz_tables import main as fuzz
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pyarrow import csv as arrow_csv
+from pyarrow import json, parquet
 
 from panconv import read
 from panconv.data.csv_files import dialect_of, line_of
@@ -36,6 +40,23 @@ def test_one_graph_however_it_is_written(tmp_path, encoding, end, delimiter):
     assert (table.delimiter, table.header) == (delimiter, ("id", "what", "label"))
 
 
+def test_arrow_is_given_no_file_of_pythons(tmp_path, monkeypatch):
+    """Its threads may let go of one after the table is read, and abort the process where that is ending by then."""
+    given = []
+    for module, name in ((arrow_csv, "read_csv"), (json, "read_json"), (parquet, "read_metadata")):
+        then = getattr(module, name)
+        monkeypatch.setattr(module, name, lambda file, *a, then=then, **k: given.append(file) or then(file, *a, **k))
+    frame = pd.DataFrame({"source": ["a", "é"], "target": ["b", "a"]})
+    frame.to_csv(tmp_path / "one.csv", index=False)
+    frame.to_csv(tmp_path / "two.csv", index=False, encoding="utf-16")
+    frame.to_json(tmp_path / "three.jsonl", orient="records", lines=True)
+    frame.to_parquet(tmp_path / "four.parquet")
+    for path in tmp_path.iterdir():
+        assert read(path).ids.tolist() == ["a", "é", "b"]
+    assert len(given) == 4
+    assert all(isinstance(file, (pa.OSFile, pa.BufferReader)) for file in given)
+
+
 def test_a_row_is_found_by_its_line(tmp_path):
     path = tmp_path / "nodes.csv"
     path.write_text(f"\n{NODES}")
@@ -52,6 +73,16 @@ def test_a_huge_field_is_refused_by_its_line(tmp_path):
     path.write_text(f"source,target\na,b\nb,{'c' * 2**25}\n")
     with pytest.raises(ValueError, match="line 3, column 'target': a cell of 33,554,432 characters makes a row longer"):
         read(path)
+    path.write_text(f"source,target\na,b\nb,{'c' * 17 * 2**20}\n")  # which Arrow itself takes
+    with pytest.raises(ValueError, match="line 3, column 'target': a cell of 17,825,792 characters makes a row longer"):
+        read(path)
+    lines = tmp_path / "edges.jsonl"
+    lines.write_text('{"source": "a", "target": "b"}\n{"source": "%s", "target": "b"}\n' % ("c" * 17 * 2**20))
+    with pytest.raises(ValueError, match="row 2, column 'source': a cell of 17,825,792 characters makes a row longer"):
+        read(lines)
+    lines.write_text('{"source": "%s"}\n' % ("c" * 2**25))
+    with pytest.raises(ValueError, match=r"edges.jsonl cannot be read as jsonl: a row is longer than 16 MiB"):
+        read(lines)
     path.write_text(f"source,target\na,b\nb,{'c' * 2**20}\n")  # large, and yet a cell
     assert len(read(path).ids[2]) == 2**20
 

@@ -7,7 +7,7 @@ import pytest
 from panconv import read
 from panconv.data.edge_list import edges_from
 from panconv.data.graph import as_ids
-from panconv.data.labels import known_labels, sorted_classes
+from panconv.data.labels import known_labels, look_at, sorted_classes
 from panconv.data.remarks import Remarks
 
 
@@ -44,12 +44,18 @@ def test_edges_once_and_both_ways():
 
 
 def test_labels():
-    texts = np.array(["b", "nan", None, "a", "b", "a"], object)
-    assert known_labels(texts, "it", Remarks()).tolist() == ["b", None, None, "a", "b", "a"]
+    texts, said = np.array(["b", "nan", None, "?", "b", "a", "-", "NAN", "nan"], object), Remarks()
+    assert known_labels(texts, "row {}".format, said).tolist() == ["b", None, None, None, "b", "a", *[None] * 3]
+    assert said.mended == [  # the words that stand for nothing in a column of numbers, each said
+        "row 6: '-' may be a class or say that there is none: 1 label taken for not known",
+        "row 3: '?' may be a class or say that there is none: 1 label taken for not known",
+        "row 7: 'NAN' may be a class or say that there is none: 1 label taken for not known",
+        "row 1: 'nan' may be a class or say that there is none: 2 labels taken for not known",
+    ]
     assert sorted_classes(np.array(["10", "9", None], object)) == ("9", "10")
     assert sorted_classes(np.array(["x", "9", None], object)) == ("9", "x")
     many = Remarks(strict=True)  # numbers to predict are no mistake
-    known_labels(np.array([str(n / 7) for n in range(50)], object), "it", many)
+    look_at(np.array([str(n / 7) for n in range(50)], object), "it", many)
     assert many.guessed == ["it: 50 different labels of 50 nodes: numbers to predict, or names, rather than classes"]
 
 
@@ -59,7 +65,7 @@ def test_targets():
     graph = read(edges, pandas.DataFrame({"id": ["a", "b", "c"], "label": [0.5, None, 2.5]}))
     np.testing.assert_equal(graph.targets, [0.5, np.nan, 2.5])
     graph = read(edges, pandas.DataFrame({"id": ["a", "b", "c"], "label": ["x", "y", None]}))
-    with pytest.raises(ValueError, match="the labels in 'label' are no numbers"):
+    with pytest.raises(ValueError, match="nodes, row 1, column 'label': 'x' is no number, and numbers are to be pred"):
         _ = graph.targets
     assert graph.counts() == {"x": 1, "y": 1}
     assert repr(graph) == "Graph(3 nodes, 2 edges, 2 labels of 2 classes in 'label')"

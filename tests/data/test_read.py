@@ -277,9 +277,55 @@ def test_parquet_that_would_fill_the_memory_is_refused(tmp_path, monkeypatch):
 
 
 def test_minus_one_is_unknown_among_numbers_from_0(files):
-    assert files(nodes="id,label\na,0\nb,1\nc,-1\nd,1\ne,0\n").labels.tolist() == ["0", "1", None, "1", "0"]
+    with_some = "id,label\na,0\nb,1\nc,-1\nd,1\ne,0\n"
+    with pytest.warns(UserWarning, match="nodes.csv, line 4, column 'label': '-1' may be a class or say that there is"):
+        assert files(nodes=with_some).labels.tolist() == ["0", "1", None, "1", "0"]
+    with pytest.raises(ValueError, match="'-1' may be a class or say that there is none; mend it, or read without str"):
+        files(nodes=with_some, strict=True)
     assert files(nodes="id,label\na,-1\nb,1\nc,-1\nd,1\n").classes == ("-1", "1")
     assert files(nodes="id,label\na,10\nb,9\nc,10\nd,9\n").classes == ("9", "10")
+
+
+NUMBERS = "id;label\na;0,37\nb;-1\nc;?\nd;2\ne;1e1\nf;\n"
+
+
+@pytest.mark.parametrize("regression", [False, True])
+def test_numbers_to_predict_are_read_as_columns_of_features_are(files, regression):
+    """Whether this was said as they were read, or a regression asks for them afterwards."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore" if not regression else "error")
+        graph = files(nodes=NUMBERS, regression=regression, strict=regression)
+        np.testing.assert_equal(graph.targets, [0.37, -1, np.nan, 2, 10, np.nan])
+    text = "nodes.csv, line 3, column 'label': 'abc' is no number"
+    with pytest.raises(ValueError, match=f"{text}, and numbers are to be predicted: name a column of numbers, or pre"):
+        _ = files(nodes="id,label\na,1\nb,abc\n", edges="source,target\na,b\n", regression=regression).targets
+    rows = [f"n{row},{row}" for row in range(20)]
+    edges, last = "source,target\nn0,n1\n", "nodes.csv, line 22, column 'label': "
+    for cell, what in (("abc", "'abc' is no number, unlike most cells"), ("inf", "inf is no finite number")):
+        nodes = "\n".join(["id,label", *rows, f"m,{cell}"])
+        with pytest.warns(UserWarning, match=f"{last}{what}.*: 1 cell taken for missing"):
+            np.testing.assert_equal(files(edges, nodes, regression=regression).targets, [*range(20), np.nan])
+        with pytest.raises(ValueError, match=f"{last}{what}"):
+            _ = files(edges, nodes, regression=regression, strict=True).targets
+
+
+def test_numbers_are_asked_for_when_the_file_is_gone(files, tmp_path):
+    graph = files(nodes="id,label\na,x\nb,y\nc,x\nd,y\n")
+    (tmp_path / "nodes.csv").unlink()
+    with pytest.raises(ValueError, match=r"nodes.csv, row 1, column 'label': 'x' is no number"):
+        _ = graph.targets
+
+
+def test_numbers_to_predict_are_no_classes(files):
+    graph = files(nodes="id,label\na,1\nb,2\nc,2\nd,NA\n", regression=True, strict=True)  # 1 is no class of one node
+    assert not graph.mended
+    assert (graph.labels.tolist(), graph.classes, graph.counts()) == (["1", "2", "2", None], (), {})
+    assert repr(graph) == "Graph(4 nodes, 3 edges, 3 numbers to predict in 'label')"
+    with pytest.raises(ValueError, match="'label' are numbers to predict: read classes without regression=True"):
+        _ = graph.y
+    with pytest.warns(UserWarning, match="nodes.csv, column 'label': there is no number: nothing can be learned"):
+        graph = files(nodes="id,label\na,\nb,-\nc,\nd,\n", regression=True)
+    assert (graph.labels, graph.label) == (None, "label")
 
 
 def test_the_package_is_there_without_arrow():

@@ -87,6 +87,18 @@ def header(shape):
     return file.getvalue()
 
 
+def test_pyg_of_numbers():
+    edges, train = torch.tensor([[0, 1], [1, 2]]), torch.tensor([True, True, False])
+    data = Data(edge_index=edges, y=torch.tensor([-1, 2, 3]), train_mask=train, num_nodes=3)
+    graph = read(data, regression=True)
+    np.testing.assert_equal(graph.targets, [-1, 2, np.nan])
+    assert (graph.labels.tolist(), graph.classes) == (["-1", "2", None], ())
+    with pytest.warns(UserWarning, match="every label is '2'"):
+        graph = read(data)
+    assert graph.labels.tolist() == [None, "2", None]
+    np.testing.assert_equal(graph.targets, [-1, 2, np.nan])
+
+
 def test_zip_bombs_are_refused_before_anything_is_allocated(tmp_path, monkeypatch):
     monkeypatch.setattr(without_tables, "_MOST_BYTES", 2**22)
     bomb, lie = tmp_path / "bomb.npz", tmp_path / "lie.npz"

@@ -198,7 +198,8 @@ A, X, y, _ = planted()
     ("given", "settings", "error", "words"),
     [
         ({"y": np.full(240, -1)}, {}, ValueError, "y has no labels"),
-        ({"y": np.where(y == 1, 1, -1)}, {}, ValueError, "y must have labels of at least 2 classes, got 1 class: "),
+        ({"y": np.where(y == 1, 1, -1)}, {}, ValueError, "y must have labels of at least 2 classes, got 1 class: 1$"),
+        ({"y": np.where(y == 1, "x", "")}, {}, ValueError, "got 1 class: 'x'$"),
         ({"y": y[:100]}, {}, ValueError, "y must have a row per node, 240, got 100"),
         ({"y": y[:, None, None]}, {}, ValueError, r"y must be \(N,\) or \(N, K\)"),
         ({"y": y[:, None] * np.ones((1, 2), int)}, {}, ValueError, r"y must be \(N,\), or \(N, K\) of 0 and 1"),

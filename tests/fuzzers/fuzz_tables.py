@@ -65,6 +65,7 @@ def case(seed, index):
     for name in ("id", "label", "source", "weight"):
         if rng.random() < 0.1:
             options[name] = rng.choice(NAMES)
+    options["regression"] = rng.random() < 0.3
     return [files[0], files[1] if rng.random() < 0.8 else None], options
 
 
@@ -216,15 +217,32 @@ def check(files, options):
     for column in graph.columns.values():
         assert len(column.values) == (0 if column.kind == "unused" else N), column
         assert column.values.dtype == object or not np.isinf(column.values).any()
-    assert graph.labels is None or set(graph.labels) - {None} == set(graph.classes)
+    assert graph.labels is None or options.get("regression") or set(graph.labels) - {None} == set(graph.classes)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        check_targets(graph, options.get("regression", False))
         json.dumps(described(graph), allow_nan=False)
         learned = Features.fit(graph)
         x = learned.transform(graph)
     assert x.shape == (N, len(learned.names)), learned
     assert np.isfinite(x.data if sp.issparse(x) else x).all(), learned
     return True
+
+
+def check_targets(graph, regression):
+    """The labels as numbers, which those that were read as classes need not be."""
+    if graph.labels is None:
+        return
+    try:
+        targets = graph.targets
+    except ValueError as error:
+        if regression or "is no" not in str(error):
+            raise
+        return
+    assert len(targets) == graph.num_nodes, targets
+    assert not np.isinf(targets).any(), targets
+    if regression:
+        assert [each is None for each in graph.labels] == np.isnan(targets).tolist(), targets
 
 
 def failure_of(seed, index):

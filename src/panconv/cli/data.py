@@ -26,14 +26,16 @@ def data(
         typer.Argument(metavar="GRAPH]", help="cora, citeseer or pubmed.", autocompletion=completing(_EXPORTED)),
     ] = None,
     csv: Annotated[bool, typer.Option("--csv", help="As CSV: edges.csv, nodes.csv and truth.csv.")] = False,
-    out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Where the tables go.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="Where the tables go; by default GRAPH/.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """List the graphs that are built in, with their figures; or write one as its owner would have it.
 
     nodes.csv has the labels of the training nodes alone, and truth.csv has all labels.
 
-    Example: panconv data export cora --csv --out cora/
+    Example: panconv data export cora --csv
     """
     from panconv.data import DATASETS
 
@@ -52,13 +54,14 @@ def data(
 
 def _export(action: str | None, graph: str | None, csv: bool, out: Path | None) -> None:
     """Writes a built-in graph as tables."""
-    if action != "export" or graph is None or not csv or out is None:
-        raise ValueError("to write a graph as tables takes a graph, --csv and --out: data export cora --csv --out DIR")
+    if action != "export" or graph is None or not csv:
+        raise ValueError("to write a graph as tables takes a graph and --csv: data export cora --csv")
     name = graph.lower()
     if name not in _EXPORTED:
         raise ValueError(f"{graph!r} is none of the built-in graphs {', '.join(_EXPORTED)}{meant(name, _EXPORTED)}")
     from panconv.data.export import FILES, export
 
+    out = Path(name) if out is None else out
     for file in FILES:
         checks.outputs(None, out / file)
     for path in export(name, out):

@@ -37,7 +37,11 @@ def explain(
     asked = Asked.of(model, graph, nodes, columns, None, directed, strict)
     checks.count(top, "--top", 0)
     checks.outputs(None, html, json_file, model=model)
-    estimator, read = asked.estimator(), asked.graph()
+
+    from sklearn.base import is_regressor
+
+    estimator = asked.estimator()
+    read = asked.graph(is_regressor(estimator))
     one = estimator.explain(read.ids[read.index(node)], label=label, top=top, graph=read)
     screen.out.print("\n".join(map(screen.printable, str(one).splitlines())), soft_wrap=True)
     if html is not None:

@@ -133,7 +133,11 @@ def _read(run: Run) -> Graph:
     for path in run.changed():
         warnings.warn(f"{path} is not what it was when {NAME} was written", stacklevel=2)
     nodes = None if run.nodes is None else Path(run.nodes)
-    graph = given.whole(run.edges, nodes, run.columns, directed=bool(run.directed), strict=bool(run.strict))
+    how = {"directed": bool(run.directed), "strict": bool(run.strict), "regression": bool(run.regression)}
+    graph = given.whole(run.edges, nodes, run.columns, **how)
+    if graph.labels is None and graph.label:
+        kind = "number" if run.regression else "label"
+        raise ValueError(f"the column {graph.label!r} has no {kind}, of any node: fill in those that are known")
     if graph.labels is None:
         names = ", ".join(list(graph.columns)[:8]) or "none"
         raise ValueError(f"there is no column of labels: name it with --label; there are {names}")

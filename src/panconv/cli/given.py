@@ -72,18 +72,8 @@ def check(name: str, nodes: Path | None = None, columns: str | None = None, labe
 
 def check_named(name: str, nodes: Path | None, named: Mapping[str, str]) -> None:
     """The same, where the columns are known by what they hold."""
-    folder = expanded(name)
-    if os.path.isdir(folder) and _holds_tables(folder):
-        raise a_folder(folder, "edges", SUFFIXES)
     if not is_table(name):
-        if nodes is not None:
-            raise ValueError(f"a table of nodes, {str(nodes)!r}, goes with a table of edges, and {name!r} is none")
-        near = nearest(name, BUILT_IN)
-        if near is not None and near != name.lower() and "/" not in name and not Path(name).exists():
-            graphs = ", ".join(BUILT_IN[:3])
-            raise ValueError(
-                f"source {name!r} is neither a built-in graph ({graphs}) nor a folder: did you mean {near!r}?"
-            )
+        _check_other(name, nodes)
         return
     for path, what in ((Path(name), "edges"), (nodes, "nodes")):
         if path is not None and not os.path.exists(expanded(path)):
@@ -93,6 +83,37 @@ def check_named(name: str, nodes: Path | None, named: Mapping[str, str]) -> None
     for path, arguments in ((Path(name), _COLUMNS[:3]), (nodes, _COLUMNS[3:])):
         if path is not None:
             check_names(expanded(path), {each: named[each] for each in arguments if each in named})
+
+
+def _check_other(name: str, nodes: Path | None) -> None:
+    """Refuses what is no table and no graph that is known by its name, nor a folder that may hold one."""
+    path = expanded(name)
+    if name.lower() not in BUILT_IN:  # which wins over a folder of that name, ./cora
+        if os.path.isdir(path) and _holds_tables(path):
+            raise a_folder(path, "edges", SUFFIXES)
+        if os.path.isfile(path) and path.suffix.lower() != ".npz":
+            from panconv.data.tables import other_kind
+
+            raise other_kind(name, "edges")
+        if not os.path.exists(path):
+            _check_spelling(name, path, nodes)
+    if nodes is not None:
+        raise ValueError(f"a table of nodes, {str(nodes)!r}, goes with a table of edges, and {name!r} is none")
+
+
+def _check_spelling(name: str, path: Path, nodes: Path | None) -> None:
+    """Refuses what is not there and is likely meant for a table that is, or for a built-in graph."""
+    if path.suffix and (nodes is not None or _is_near_table(path)):
+        raise missing_file(path, "edges")
+    if (near := nearest(name, BUILT_IN)) is not None and "/" not in name:
+        graphs = ", ".join(BUILT_IN[:3])
+        raise ValueError(f"source {name!r} is neither a built-in graph ({graphs}) nor a folder: did you mean {near!r}?")
+
+
+def _is_near_table(path: Path) -> bool:
+    """Whether a table that is there has nearly this name."""
+    beside = os.listdir(path.parent) if os.path.isdir(path.parent) else []
+    return nearest(path.name, filter(is_table, beside)) is not None
 
 
 def _holds_tables(folder: Path) -> bool:
@@ -130,12 +151,13 @@ def tables(
     named: dict[str, str],
     directed: bool = False,
     strict: bool = False,
+    regression: bool = False,
     tell: bool = True,
 ) -> Graph:
     """The graph of tables, `named` being their columns; what was guessed of it is said, unless it was said before."""
     from panconv.data import read
 
-    graph = read(Path(name), nodes, directed=directed, strict=strict, **named)
+    graph = read(Path(name), nodes, directed=directed, strict=strict, regression=regression, **named)
     for note in graph.guessed if tell else ():
         screen.remark(f"guessed: {note}")
     return graph
@@ -178,6 +200,8 @@ def own_nodes(graphs: list[str], columns: str | None, label: str | None) -> tupl
         for name in graphs:
             check(name)
         return None
+    if len(graphs) == 2 and not is_table(graphs[0]):
+        check(graphs[0], Path(graphs[1]))
     if not is_table(graphs[0]) or len(graphs) > 2:
         raise ValueError(f"a graph of tables is EDGES and NODES alone, got {' '.join(graphs)}: train one at a time")
     tables = graphs[0], Path(graphs[1]) if len(graphs) > 1 else None

@@ -86,8 +86,9 @@ class Asked:
             )
         return found
 
-    def graph(self) -> Graph:
-        """The graph that is asked about; tables that have changed since the fit are told."""
+    def graph(self, regression: bool) -> Graph:
+        """The graph that is asked about, its labels as numbers or as classes; tables that have changed since the fit
+        are told."""
         for path in self.run.changed() if self.own else ():
             warnings.warn(f"{path} has changed since the model was fitted", stacklevel=2)
         nodes, columns = None if self.run.nodes is None else Path(self.run.nodes), self.run.columns
@@ -95,8 +96,8 @@ class Asked:
             columns = {name: column for name, column in columns.items() if name not in ("id", "label")}
         elif not (self.own or self.labelled) and "label" in columns and not _has(nodes, columns["label"]):
             columns.pop("label")  # nobody need know the labels of another graph
-        how = {"directed": bool(self.run.directed), "strict": self.strict, "tell": not self.own}
-        return given.whole(str(self.run.edges), nodes, columns, **how)
+        how = {"directed": bool(self.run.directed), "regression": regression, "strict": self.strict}
+        return given.whole(str(self.run.edges), nodes, columns, **how, tell=not self.own)
 
     def learned(self, graph: Graph) -> np.ndarray | None:
         """Of which nodes the label was learned from, (N,), bool; None where the folder does not say."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,6 +12,7 @@ from panconv.base.near import missing_file
 from panconv.cli import checks, known_ids, screen
 from panconv.cli.model_folder import Asked, Folder, Tables
 from panconv.cli.options import Columns, Label, Nodes, Strict, json_of
+from panconv.cli.truth import truth_in
 
 if TYPE_CHECKING:
     import numpy as np
@@ -59,14 +59,20 @@ def predict(
         raise missing_file(truth, "--truth")
     checks.outputs(None, out, json_file, model=model)
 
+    from sklearn.base import is_regressor
+
     from panconv.estimator.answer_table import answers, header
 
-    estimator, read = asked.estimator(), asked.graph()
+    estimator = asked.estimator()
+    regression = is_regressor(estimator)
+    real = None if truth is None else truth_in(truth, regression)
+    read = asked.graph(regression)
     rows, learned = _rows(read, wanted), asked.learned(read)
+    known = _known(read, regression) if real is None else real.of(read)
     found, names = [*answers(estimator, read, learned, rows)], header(estimator)
     content = {"model": str(model), "graph": str(asked.run.edges), "nodes": len(found)}
     content |= _show(names, found)
-    right = _compared(names, found, _truth(read, truth, rows))
+    right = _compared(names, found, known if rows is None else [known[row] for row in rows.tolist()])
     for line in right:
         screen.out.print(_sentence(line))
     screen.write_table(out, names, found, "answers")
@@ -110,32 +116,13 @@ def _show(names: tuple[str, ...], found: list[list[Any]]) -> dict[str, Any]:
     return {"classes": dict(counts)}
 
 
-def _truth(graph: Graph, file: Path | None, rows: np.ndarray | None) -> list[Any]:
-    """The label of each node that was asked for, as far as it is known."""
-    labels: Iterable[Any]
-    if file is not None:
-        known = _labels_in(file)
-        if not any(each in known for each in graph.ids.astype(str).tolist()):
-            raise ValueError(f"{file} names none of the nodes: its ids must be written as in the table of nodes")
-        labels = [known.get(each) for each in graph.ids.astype(str).tolist()]
-    else:
-        labels = [None] * graph.num_nodes if graph.labels is None else graph.labels.tolist()
-    labels = list(labels)
-    return labels if rows is None else [labels[row] for row in rows.tolist()]
-
-
-def _labels_in(file: Path) -> dict[str, Any]:
-    """The labels in a table, by id."""
-    from panconv.data.column_names import id_of, label_of
-    from panconv.data.remarks import Remarks
-    from panconv.data.tables import read_table
-
-    table = read_table(file, "truth", Remarks())
-    key, label = id_of(table, None, Remarks()), label_of(table, None, Remarks())
-    label = table.columns[1] if label is None and len(table.columns) == 2 else label
-    if label is None:
-        raise ValueError(f"{file} has no column 'label': name that of the labels so")
-    return dict(zip(table.texts(key).to_pylist(), table.texts(label).to_pylist(), strict=True))
+def _known(graph: Graph, regression: bool) -> list[Any]:
+    """What the graph itself says of its nodes, None where it says nothing."""
+    if graph.labels is None:
+        return [None] * graph.num_nodes
+    if not regression:
+        return list(graph.labels.tolist())
+    return [None if each != each else each for each in graph.targets.tolist()]
 
 
 def _compared(names: tuple[str, ...], found: list[list[Any]], truth: list[Any]) -> list[dict[str, Any]]:
@@ -160,7 +147,7 @@ def _of_classes(pairs: list[tuple[Any, Any]]) -> dict[str, Any]:
 
 
 def _of_numbers(pairs: list[tuple[Any, Any]]) -> dict[str, Any]:
-    said, true = [each for each, _ in pairs], [float(each) for _, each in pairs]
+    said, true = [each for each, _ in pairs], [each for _, each in pairs]
     mean = sum(true) / len(true)
     spread, lost = sum((t - mean) ** 2 for t in true), sum((t - s) ** 2 for s, t in zip(said, true, strict=True))
     error = sum(abs(t - s) for s, t in zip(said, true, strict=True)) / len(true)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from panconv.data.cells import number_in
 from panconv.data.remarks import Remarks, short
-from panconv.data.tables import Table, number_in
+from panconv.data.tables import Table
 
 # In the order in which they are looked for.
 _ENDS = (("source", "target"), ("from", "to"), ("src", "dst"), ("sender", "receiver"), ("u", "v"), ("head", "tail"))

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from panconv.data.cells import number_in
 from panconv.data.dates import Ambiguous, day_in, days_of
 from panconv.data.remarks import Remarks, counted, short
-from panconv.data.tables import MOSTLY, Table, number_in
+from panconv.data.tables import MOSTLY, Table
 
 NUMBER, CATEGORY, DATE, TEXT, UNUSED = "number", "category", "date", "text", "unused"
 _WORDS = 3.0  # in the mean, and it is text
@@ -115,12 +116,9 @@ def _of_texts(table: Table, name: str, remarks: Remarks) -> Column:
     different = len(unique)
     if not different:
         return Column(name, UNUSED, _NOTHING, "it is empty", texts)
-    # Of very many different cells the first will do to see whether they are numbers.
-    known = table.known_texts(name)
-    commas = table.has_commas(known)
-    some = pc.unique(table.pointed(known).drop_null()).slice(0, 10_000).to_pylist()
-    if some and np.isfinite([number_in(each) for each in some]).mean() >= MOSTLY:
-        return _mostly_numbers(table, name, remarks)
+    if _is_mostly_numbers(table, name):
+        return _of_numbers(table, name, _parsed(table, name, remarks), remarks)
+    commas = table.has_commas(table.known_texts(name))
     words = pc.mean(pc.list_value_length(pc.utf8_split_whitespace(texts))).as_py() or 0.0
     if words >= _WORDS and different > there / 10:
         return Column(name, TEXT, as_objects(texts), commas=commas)
@@ -131,26 +129,59 @@ def _of_texts(table: Table, name: str, remarks: Remarks) -> Column:
 
 
 def _of_numbers(table: Table, name: str, numbers: np.ndarray, remarks: Remarks) -> Column:
-    infinite = np.isinf(numbers)
-    if infinite.any():
-        row = int(infinite.argmax())
-        what = f"{table.where(row, name)}: {numbers[row]} is no finite number"
-        remarks.mend(what, f"{counted(infinite.sum(), 'cell')} taken for missing")
-        numbers = np.where(infinite, np.nan, numbers)
+    numbers = _finite(table, name, numbers, remarks)
     if np.isnan(numbers).all():
         why = "it is empty" if len(numbers) else "the table has no rows"
         return Column(name, UNUSED, _NOTHING, why, table.texts(name))
     return Column(name, NUMBER, numbers, texts=_few(table.texts(name)))
 
 
-def _mostly_numbers(table: Table, name: str, remarks: Remarks) -> Column:
-    cells, numbers = table.known_texts(name).to_pylist(), table.parsed(name)
-    wrong = np.array([each is not None for each in cells]) & np.isnan(numbers)
+def numbers_of(table: Table, name: str, remarks: Remarks) -> np.ndarray:
+    """A column that is to be predicted as numbers, NaN where there is none: read as one to learn from is."""
+    numbers = table.numbers(name)
+    if numbers is None and _is_mostly_numbers(table, name):
+        numbers = _parsed(table, name, remarks)
+    elif numbers is None:
+        cells, wrong = _no_numbers(table, name, table.parsed(name))
+        row = int(wrong.argmax())
+        what = f"{table.where(row, name)}: {short(cells[row])} is no number, and numbers are to be predicted"
+        raise ValueError(f"{what}: name a column of numbers, or predict classes")
+    return _finite(table, name, numbers, remarks)
+
+
+def _is_mostly_numbers(table: Table, name: str) -> bool:
+    """Whether most of its cells are; of very many different ones the first will do to see that."""
+    import pyarrow.compute as pc
+
+    some = pc.unique(table.pointed(table.known_texts(name)).drop_null()).slice(0, 10_000).to_pylist()
+    return bool(some) and bool(np.isfinite([number_in(each) for each in some]).mean() >= MOSTLY)
+
+
+def _parsed(table: Table, name: str, remarks: Remarks) -> np.ndarray:
+    """The numbers of a column that has a few cells which are none."""
+    numbers = table.parsed(name)
+    cells, wrong = _no_numbers(table, name, numbers)
     if wrong.any():
         row = int(wrong.argmax())
         what = f"{table.where(row, name)}: {short(cells[row])} is no number, unlike most cells of the column"
         remarks.mend(what, f"{counted(wrong.sum(), 'cell')} taken for missing")
-    return _of_numbers(table, name, numbers, remarks)
+    return numbers
+
+
+def _no_numbers(table: Table, name: str, numbers: np.ndarray) -> tuple[list[str | None], np.ndarray]:
+    """The cells of a column, and which of them say something else than a number."""
+    cells = table.known_texts(name).to_pylist()
+    return cells, np.array([each is not None for each in cells], dtype=bool) & np.isnan(numbers)
+
+
+def _finite(table: Table, name: str, numbers: np.ndarray, remarks: Remarks) -> np.ndarray:
+    infinite = np.isinf(numbers)
+    if infinite.any():
+        row = int(infinite.argmax())
+        what = f"{table.where(row, name)}: {numbers[row]} is no finite number"
+        remarks.mend(what, f"{counted(infinite.sum(), 'cell')} taken for missing")
+        numbers = np.where(infinite, np.nan, numbers)
+    return numbers
 
 
 def _few(texts: Any) -> Any:

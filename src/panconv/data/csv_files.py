@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import codecs
 import csv
-import io
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -162,11 +162,20 @@ def check_rows(path: Path, how: Dialect, most: int) -> None:
                     f"{path}, line {last}: {len(row)} cells where the header has {width}; put cells that hold "
                     f'{how.delimiter!r} into quotes "…"'
                 )
-            if sum(map(len, row)) > most // 4:  # characters, of up to four bytes
+            if sum(map(len, row)) > most // 4 and _bytes_of(row) > most:  # a character has up to four bytes
                 size, column = max((len(cell), name) for cell, name in zip(row, how.header, strict=False))
-                what = f"a cell of {size:,} characters makes a row longer than {most // 2**20} MiB"
-                raise ValueError(f"{path}, line {last}, column {column!r}: {what}; shorten it")
+                raise ValueError(long_row(f"{path}, line {last}, column {column!r}", size, most))
             last = reader.line_num + 1
+
+
+def long_row(where: str, size: int, most: int) -> str:
+    """The message of a row that is longer than so many bytes, by its longest cell."""
+    return f"{where}: a cell of {size:,} characters makes a row longer than {most // 2**20} MiB; shorten it"
+
+
+def _bytes_of(row: list[str]) -> int:
+    """What a row takes in a file: its cells, what divides them, and quotes where there may be some."""
+    return sum(len(cell.encode()) + cell.count('"') + 3 for cell in row)
 
 
 def line_of(path: Path, how: Dialect, row: int) -> int:
@@ -192,29 +201,24 @@ def _reading(path: Path, encoding: str, delimiter: str, strict: bool = True) -> 
 
 
 def as_utf8(path: Path, encoding: str) -> Any:
-    """The file's bytes in UTF-8, without a byte order mark, as Arrow takes them."""
-    file = path.open("rb")
+    """The text of a file in UTF-8, as Arrow takes it: a file or a buffer of Arrow's own, as in `native`."""
     if encoding in ("utf-8", "utf-8-sig"):
-        return file
-    return _Recoded(codecs.getreader(encoding)(file, "replace"))
+        return native(path)
+    import pyarrow as pa
+
+    recoded = pa.BufferOutputStream()
+    with path.open(encoding=encoding, errors="replace", newline="") as file:
+        while piece := file.read(_PIECE):
+            recoded.write(piece.encode())
+    return pa.BufferReader(recoded.getvalue())
 
 
-class _Recoded(io.RawIOBase):
-    """Another encoding, read as UTF-8."""
+def native(path: Path) -> Any:
+    """A file that Arrow opens itself.
 
-    def __init__(self, text: codecs.StreamReader) -> None:
-        self._text, self._left = text, b""
+    Its threads may let go of a file after the table has been handed over, and to let go of one of Python's they need
+    the interpreter: where that is ending, the whole process aborts.
+    """
+    import pyarrow as pa
 
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        if not self._left:
-            self._left = self._text.read(len(buffer)).encode()
-        piece, self._left = self._left[: len(buffer)], self._left[len(buffer) :]
-        buffer[: len(piece)] = piece
-        return len(piece)
-
-    def close(self) -> None:
-        self._text.close()
-        super().close()
+    return pa.OSFile(os.fsencode(path))

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from panconv.data.columns import UNUSED, Column, column_of
+from panconv.data.columns import UNUSED, Column, as_objects, column_of, numbers_of
 from panconv.data.edge_list import edges_from
 from panconv.data.graph import Graph, as_ids
-from panconv.data.labels import known_labels, sorted_classes
+from panconv.data.labels import known_labels, later_numbers, look_at, sorted_classes
 from panconv.data.remarks import Remarks, counted, short
 from panconv.data.tables import Table
 
@@ -27,11 +29,12 @@ class Edges:
 
 @dataclass(frozen=True)
 class Nodes:
-    """A table of nodes, and its columns."""
+    """A table of nodes, its columns, and whether the labels are numbers to predict."""
 
     table: Table
     id: str
     label: str | None
+    regression: bool = False
 
 
 def graph_of(edges: Edges, nodes: Nodes | None, directed: bool, remarks: Remarks) -> Graph:
@@ -44,7 +47,7 @@ def graph_of(edges: Edges, nodes: Nodes | None, directed: bool, remarks: Remarks
     weights = None if edges.weight is None else _weights(lines, edges.weight)
     known = pa.array([], pa.large_string())
     if nodes is not None:
-        nodes = Nodes(_each_once(nodes.table, nodes.id, remarks), nodes.id, nodes.label)
+        nodes = replace(nodes, table=each_once(nodes.table, nodes.id, remarks))
         known = _complete(nodes.table, nodes.id)
     every = pc.unique(pa.concat_arrays([known, *ends]))
     if not len(every):
@@ -53,15 +56,12 @@ def graph_of(edges: Edges, nodes: Nodes | None, directed: bool, remarks: Remarks
         _note_unknown(edges, ends, known, len(every) - len(known), remarks)
     s, t = (pc.index_in(each, every).to_numpy(zero_copy_only=False).astype(np.int64) for each in ends)
     edge_index, edge_weight = edges_from(s, t, weights, directed, remarks, lines.where)
-    columns, labels = ({}, None) if nodes is None else _of_nodes(nodes, len(every), remarks)
+    told = {} if nodes is None else _of_nodes(nodes, len(every), remarks)
     return Graph(
         ids=as_ids(every.to_pylist()),
         edge_index=edge_index,
         edge_weight=edge_weight,
-        columns=columns,
-        label="" if nodes is None or labels is None else nodes.label or "",
-        labels=labels,
-        classes=() if labels is None else sorted_classes(labels),
+        **told,
         directed=directed,
         guessed=tuple(remarks.guessed),
         mended=tuple(remarks.mended),
@@ -77,7 +77,7 @@ def _complete(table: Table, column: str) -> Any:
     return texts
 
 
-def _each_once(table: Table, key: str, remarks: Remarks) -> Table:
+def each_once(table: Table, key: str, remarks: Remarks) -> Table:
     """The table with each id once: rows that say the same again are left out, others are refused."""
     import pyarrow.compute as pc
 
@@ -128,8 +128,13 @@ def _weights(table: Table, column: str) -> np.ndarray:
     return numbers
 
 
-def _of_nodes(nodes: Nodes, N: int, remarks: Remarks) -> tuple[dict[str, Column], np.ndarray | None]:
-    """The columns and the labels, by node. The rows of the table are the first nodes, and others have no row."""
+def _of_nodes(nodes: Nodes, N: int, remarks: Remarks) -> dict[str, Any]:
+    """What a graph knows of its nodes."""
+    return {"columns": _columns(nodes, N, remarks), **_labels(nodes, N, remarks)}
+
+
+def _columns(nodes: Nodes, N: int, remarks: Remarks) -> dict[str, Column]:
+    """The features, by node. The rows of the table are the first nodes, and others have no row."""
     table, columns = nodes.table, {}
     for name in table.columns:
         if name not in (nodes.id, nodes.label):
@@ -137,11 +142,31 @@ def _of_nodes(nodes: Nodes, N: int, remarks: Remarks) -> tuple[dict[str, Column]
             columns[name] = replace(found, values=_padded(found.values, N))
             if found.kind == UNUSED:
                 remarks.guess(f"{table.name}: the column {name!r} is not learned from: {found.why}")
-    if nodes.label is None:
-        return columns, None
-    labels = _padded(np.array(table.texts(nodes.label).to_pylist(), dtype=object), N)
-    labels = known_labels(labels, f"{table.name}, column {nodes.label!r}", remarks)
-    return columns, labels if any(each is not None for each in labels) else None
+    return columns
+
+
+def _labels(nodes: Nodes, N: int, remarks: Remarks) -> dict[str, Any]:
+    """What a graph knows of its labels, by node."""
+    if (name := nodes.label) is None:
+        return {}
+    table, what = nodes.table.only(name), f"{nodes.table.name}, column {name!r}"
+    labels = as_objects(table.texts(name))
+    if nodes.regression:
+        numbers = numbers_of(table, name, remarks)
+        labels[np.isnan(numbers)] = None
+        numbers = _padded(numbers, N)
+        if np.isnan(numbers).all():
+            remarks.mend(f"{what}: there is no number", "nothing can be learned")
+        read: Callable[[], np.ndarray] = numbers.copy
+    else:
+        labels = known_labels(labels, lambda row: table.where(row, name), remarks)
+        look_at(labels, what, remarks)
+        read = partial(later_numbers, table, name, N, remarks.strict)
+    found: dict[str, Any] = {"label": name}
+    if any(each is not None for each in labels):
+        found |= {"labels": _padded(labels, N), "numbers": read}
+        found |= {} if nodes.regression else {"classes": sorted_classes(labels)}
+    return found
 
 
 def _padded(values: np.ndarray, N: int) -> np.ndarray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
+from panconv.data.cells import number_in
 from panconv.data.columns import Column
 from panconv.graph import Adjacency
 
@@ -29,7 +31,8 @@ class Graph:
         matrix: features that came as a matrix, (N, F), dense or SciPy's CSR; or None.
         label: the column that holds the labels; "" where there is none.
         labels: (N,), the label of each node as text, None where it is not known.
-        classes: the labels that there are, sorted; numbers by their size.
+        classes: the labels that there are, sorted; numbers by their size. None where labels are numbers to predict.
+        numbers: reads the labels as numbers, (N,), NaN where there is none; None where `labels` say it all.
         directed: whether an edge has a direction.
         guessed, mended: what was guessed, and what was not as it should be, a line each.
     """
@@ -42,6 +45,7 @@ class Graph:
     label: str = ""
     labels: np.ndarray | None = None
     classes: tuple[str, ...] = ()
+    numbers: Callable[[], np.ndarray] | None = None
     directed: bool = False
     guessed: tuple[str, ...] = ()
     mended: tuple[str, ...] = ()
@@ -64,17 +68,27 @@ class Graph:
     @property
     def y(self) -> np.ndarray:
         """(N,), the number of each node's class among `classes`, −1 where it is not known."""
+        labels = self._labels()
+        if not self.classes:
+            raise ValueError(
+                f"the labels in {self.label!r} are numbers to predict: read classes without regression=True"
+            )
         number: dict[Any, int] = {name: place for place, name in enumerate(self.classes)}
         number[None] = -1
-        return np.array([number[each] for each in self._labels()], dtype=np.int64)
+        return np.array([number[each] for each in labels], dtype=np.int64)
 
-    @property
+    @cached_property
     def targets(self) -> np.ndarray:
-        """(N,), the labels as numbers, NaN where there is none: what a regression predicts."""
-        try:
-            return np.array([np.nan if each is None else float(each) for each in self._labels()])
-        except ValueError as error:
-            raise ValueError(f"the labels in {self.label!r} are no numbers: {error}; take them for classes") from None
+        """(N,), the labels as numbers, NaN where there is none: what a regression predicts. Read as a column of
+        features is, whether or not they were taken for classes: −1 is a number."""
+        labels = self._labels()
+        if self.numbers is not None:
+            return self.numbers()
+        found = np.array([np.nan if each is None else number_in(each) for each in labels], dtype=np.float64)
+        for each in labels[np.isnan(found)]:
+            if each is not None:
+                raise ValueError(f"the labels in {self.label!r} are no numbers, such as {each!r}: predict classes")
+        return found
 
     def _labels(self) -> np.ndarray:
         if self.labels is None:
@@ -119,7 +133,9 @@ class Graph:
         parts += [f"{count} {kind}" for kind, count in kinds.items()]
         parts += [] if self.matrix is None else [f"{self.matrix.shape[1]:,} features"]
         if self.labels is not None:
-            parts.append(f"{sum(self.counts().values()):,} labels of {len(self.classes)} classes in {self.label!r}")
+            known = sum(each is not None for each in self.labels)
+            what = f"labels of {len(self.classes)} classes" if self.classes else "numbers to predict"
+            parts.append(f"{known:,} {what} in {self.label!r}")
         return f"Graph({', '.join(parts)})"
 
 

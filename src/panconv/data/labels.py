@@ -1,38 +1,39 @@
-"""Labels as a table has them, texts, of which some are known; and the classes that they name."""
+"""Labels as a table has them, texts, of which some are known: the classes that they name, or the numbers they are."""
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
+from collections.abc import Callable
 
 import numpy as np
 
+from panconv.data.cells import is_unknown
+from panconv.data.columns import numbers_of
 from panconv.data.remarks import Remarks, counted, short
+from panconv.data.tables import Table
 
-_UNKNOWN = ("nan", "none", "null", "na", "n/a", "#n/a")  # as libraries and programs write what is not known
 
-
-def known_labels(labels: np.ndarray, what: str, remarks: Remarks) -> np.ndarray:
-    """(N,) texts, None where a label is not known; `what` is their column in words.
+def known_labels(labels: np.ndarray, where: Callable[[int], str], remarks: Remarks) -> np.ndarray:
+    """(N,) texts, None where a label is not known; `where` is a row in words.
 
     −1 is a class among −1 and 1, and stands for a label that is not known where all others count from 0.
     """
-    unknown = {each for each in set(labels) if each is None or each.lower() in _UNKNOWN}
-    names = set(labels) - unknown
-    rest = names - {"-1"}
+    names = {each for each in labels if each is not None}
+    unknown = {each for each in names if is_unknown(each)}
+    rest = names - unknown - {"-1"}
     if "-1" in names and len(rest) > 1 and all(each.isdigit() for each in rest):
         unknown.add("-1")
-        remarks.guess(f"{what}: -1 stands for a label that is not known")
-    if unknown - {None}:
-        written = ", ".join(map(short, sorted(each for each in unknown - {None} if each != "-1")))
-        if written:
-            remarks.guess(f"{what}: {written} stands for a label that is not known")
-        labels = np.array([None if each in unknown else each for each in labels], dtype=object)
-    _look_at(Counter(each for each in labels if each is not None), what, remarks)
-    return labels
+    for each in sorted(unknown):
+        those = labels == each
+        what = f"{where(int(those.argmax()))}: {short(each)} may be a class or say that there is none"
+        remarks.mend(what, f"{counted(those.sum(), 'label')} taken for not known")
+    return np.array([None if each in unknown else each for each in labels], dtype=object)
 
 
-def _look_at(counts: Counter[str], what: str, remarks: Remarks) -> None:
-    """Says of labels from which little can be learned what they lack."""
+def look_at(labels: np.ndarray, what: str, remarks: Remarks) -> None:
+    """Says of classes from which little can be learned what they lack; `what` is their column in words."""
+    counts = Counter(each for each in labels if each is not None)
     if len(counts) < 2:
         one = f"every label is {short(next(iter(counts)))}" if counts else "there is no label"
         remarks.mend(f"{what}: {one}", "there is nothing to tell apart, so nothing can be learned")
@@ -54,3 +55,12 @@ def sorted_classes(labels: np.ndarray) -> tuple[str, ...]:
         return tuple(sorted(found, key=float))
     except ValueError:
         return tuple(found)
+
+
+def later_numbers(table: Table, name: str, N: int, strict: bool) -> np.ndarray:
+    """(N,), labels that were read as classes, as the numbers that they are after all; warns of what is mended."""
+    remarks = Remarks(strict)
+    numbers = numbers_of(table, name, remarks)
+    for note in remarks.mended:
+        warnings.warn(note, stacklevel=3)
+    return np.concatenate([numbers, np.full(N - len(numbers), np.nan)])

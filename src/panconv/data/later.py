@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from panconv.data.cells import is_unknown
 from panconv.data.columns import DATE, NUMBER, Column
 from panconv.data.remarks import counted, short
-from panconv.data.tables import is_unknown
 
 _THEN = "when features were learned from it"
 

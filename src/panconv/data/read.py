@@ -30,6 +30,7 @@ def read(
     target: str | None = None,
     weight: str | None = None,
     directed: bool = False,
+    regression: bool = False,
     strict: bool = False,
 ) -> Graph:
     """A graph from a table of edges and, optionally, a table of nodes.
@@ -43,6 +44,8 @@ def read(
         label: the column of labels; an empty cell is an unknown label.
         source, target, weight: columns of `edges`.
         directed: whether an edge leads from its source to its target alone. NetworkX and PyG say so themselves.
+        regression: whether the labels are numbers to predict and no classes: then they are read as a column of features
+            is, and what is wrong with one is said by its line.
         strict: refuse what is otherwise mended with a warning. docs/read.md lists both.
 
     Columns that are left out are guessed where their names are plain; `Graph.notes` says what was guessed. Ids are
@@ -54,14 +57,15 @@ def read(
     """
     began = time.perf_counter()
     directed, remarks = checked_flag(directed, "directed"), Remarks(checked_flag(strict, "strict"))
+    regression = checked_flag(regression, "regression")
     named = {"id": id, "label": label, "source": source, "target": target, "weight": weight}
     for name, value in named.items():
         if value is not None and not isinstance(value, str):
             raise TypeError(f"{name} must be the name of a column, got {shown(value)}")
     if _is_table(edges):
-        graph = _from_tables(edges, nodes, named, directed, remarks)
+        graph = _from_tables(edges, nodes, named, directed, regression, remarks)
     else:
-        graph = graph_from(edges, nodes, named, directed, remarks)
+        graph = graph_from(edges, nodes, named, directed, regression, remarks)
     for note in graph.guessed:
         _log.info("guessed: %s", note)
     for note in graph.mended:
@@ -77,7 +81,9 @@ def _is_table(edges: Any) -> bool:
     return hasattr(edges, "columns") and hasattr(edges, "to_dict")
 
 
-def _from_tables(edges: Any, nodes: Any, named: dict[str, str | None], directed: bool, remarks: Remarks) -> Graph:
+def _from_tables(
+    edges: Any, nodes: Any, named: dict[str, str | None], directed: bool, regression: bool, remarks: Remarks
+) -> Graph:
     lines = read_table(edges, "edges", remarks)
     ends = ends_of(lines, named["source"], named["target"], remarks)
     where = Edges(lines, *ends, weight_of(lines, named["weight"], remarks))
@@ -89,5 +95,5 @@ def _from_tables(edges: Any, nodes: Any, named: dict[str, str | None], directed:
         return graph_of(where, None, directed, remarks)
     rows = read_table(nodes, "nodes", remarks)
     refuse_swapped(lines, rows, named["source"])
-    whose = Nodes(rows, id_of(rows, named["id"], remarks), label_of(rows, named["label"], remarks))
+    whose = Nodes(rows, id_of(rows, named["id"], remarks), label_of(rows, named["label"], remarks), regression)
     return graph_of(where, whose, directed, remarks)

@@ -7,7 +7,6 @@ whatever is refused is named by file, line and column. docs/read.md has the engi
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -19,7 +18,8 @@ import numpy as np
 
 from panconv.base.files import expanded
 from panconv.base.near import a_folder, missing_file, nearest
-from panconv.data.csv_files import Dialect, as_utf8, check_rows, dialect_of, header_of, line_of
+from panconv.data.cells import CODE, COMMA, NO_COMMA, UNKNOWN, number_in
+from panconv.data.csv_files import Dialect, as_utf8, check_rows, dialect_of, header_of, line_of, long_row, native
 from panconv.data.frames import arrow_of
 from panconv.data.remarks import Remarks
 
@@ -33,13 +33,6 @@ _REMEDIES = {
     ".json": "write a line per row, and call it .jsonl",
 }
 _MOST_BYTES, _GROWTH = 2**28, 1000  # that a Parquet file may unpack to, or so many times its own size
-# What stands in a column of numbers for a number that is not known.
-_UNKNOWN = ("na", "n/a", "#n/a", "nan", "null", "none", "-", "?")
-# Not a number, though Python would read one: 007 is a code, and an underscore is no part of a number in a table.
-_CODE = r"^[-+]?0[0-9]|_"
-_COMMA = r"^([-+]?[0-9]*),([0-9]+([eE][-+]?[0-9]+)?)$"
-# Where a cell is such, a comma is no decimal one: 2.5, and 1,234,567.
-_NO_COMMA = r"^[-+]?[0-9]*\.[0-9]|^[-+]?[0-9]{1,3}(,[0-9]{3}){2,}"
 
 
 @dataclass
@@ -69,10 +62,10 @@ class Table:
     def where(self, row: int, column: str = "") -> str:
         """A cell in words: the file, the line, the column."""
         row = row if self.rows is None else int(self.rows[row])
+        place = f"{self.name}, row {row + 1}"
         if self.path is not None and self.dialect is not None:
-            place = f"{self.name}, line {line_of(self.path, self.dialect, row)}"
-        else:
-            place = f"{self.name}, row {row + 1}"
+            with suppress(OSError):  # a file that is there no more
+                place = f"{self.name}, line {line_of(self.path, self.dialect, row)}"
         return f"{place}, column {column!r}" if column else place
 
     def check(self, column: str, argument: str) -> str:
@@ -103,6 +96,10 @@ class Table:
             raise ValueError(f"{self.name}, column {column!r} holds {values.type}, which is no text") from None
         return pc.if_else(pc.equal(values, ""), pa.scalar(None, pa.large_string()), values)
 
+    def only(self, *columns: str) -> Table:
+        """The table with these columns alone."""
+        return replace(self, arrow=self.arrow.select([*columns]))
+
     def without(self, rows: np.ndarray) -> Table:
         """The table without some of its rows; those left know their lines."""
         import pyarrow as pa
@@ -123,7 +120,7 @@ class Table:
             whole = pc.cast(values, pa.uint8()) if pa.types.is_boolean(values.type) else values
             return _floats(pc.cast(whole, pa.float64(), safe=False))
         texts = self.known_texts(column)
-        if _matches(texts, _CODE):
+        if _matches(texts, CODE):
             return None
         try:
             return _floats(pc.cast(self.pointed(texts), pa.float64()))
@@ -136,7 +133,7 @@ class Table:
         import pyarrow.compute as pc
 
         texts = self.texts(column)
-        known = pc.is_in(pc.utf8_lower(texts), pa.array(_UNKNOWN, texts.type))
+        known = pc.is_in(pc.utf8_lower(texts), pa.array(UNKNOWN, texts.type))
         return pc.if_else(known, pa.scalar(None, texts.type), texts)
 
     def pointed(self, texts: Any) -> Any:
@@ -147,21 +144,16 @@ class Table:
         """
         import pyarrow.compute as pc
 
-        return pc.replace_substring_regex(texts, _COMMA, r"\1.\2") if self.has_commas(texts) else texts
+        return pc.replace_substring_regex(texts, COMMA, r"\1.\2") if self.has_commas(texts) else texts
 
     def has_commas(self, texts: Any) -> bool:
         """Whether these texts of a column are to be read with a decimal comma."""
-        return self.dialect is not None and self.dialect.delimiter == ";" and not _matches(texts, _NO_COMMA)
+        return self.dialect is not None and self.dialect.delimiter == ";" and not _matches(texts, NO_COMMA)
 
     def parsed(self, column: str) -> np.ndarray:
         """A column as float64, NaN where a cell is no number."""
         cells = self.pointed(self.known_texts(column)).to_pylist()
         return np.array([np.nan if each is None else number_in(each) for each in cells])
-
-
-def is_unknown(text: str | None) -> bool:
-    """Whether a cell says that nothing is known."""
-    return text is None or text.lower() in _UNKNOWN
 
 
 def check_name(column: str, argument: str, columns: Sequence[str], table: str) -> None:
@@ -197,15 +189,6 @@ def _floats(values: Any) -> np.ndarray:
     return np.array(values.to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
-def number_in(text: str, commas: bool = False) -> float:
-    """What a cell says, NaN where it is no number; `commas`: whether decimal commas are read."""
-    text = re.sub(_COMMA, r"\1.\2", text) if commas else text
-    try:
-        return float("nan") if re.search(_CODE, text) else float(text)
-    except ValueError:
-        return float("nan")
-
-
 def read_table(source: Any, what: str, remarks: Remarks) -> Table:
     """A table from a file or a frame; `what` names the argument."""
     _check_engine()
@@ -227,8 +210,13 @@ def read_table(source: Any, what: str, remarks: Remarks) -> Table:
         return _text(path, remarks)
     if suffix in SUFFIXES:
         return _binary(path, suffix)
-    remedy = _REMEDIES.get(suffix, "write it as one of these")
-    raise ValueError(f"{what} {str(source)!r} is of no kind that is read ({', '.join(SUFFIXES)}): {remedy}")
+    raise other_kind(source, what)
+
+
+def other_kind(source: str | Path, what: str) -> ValueError:
+    """The error where a file is of a kind that is not read; `what` names the argument."""
+    remedy = _REMEDIES.get(Path(source).suffix.lower(), "write it as one of these")
+    return ValueError(f"{what} {str(source)!r} is of no kind that is read ({', '.join(SUFFIXES)}): {remedy}")
 
 
 def _check_engine() -> None:
@@ -255,7 +243,24 @@ def _text(path: Path, remarks: Remarks) -> Table:
     except pa.ArrowInvalid as error:
         check_rows(path, how, _BLOCK)  # says on which line
         raise ValueError(f"{path} cannot be read as a table: {' '.join(str(error).split())[:200]}") from None
-    return Table(str(path), found, path, how)
+    return _with_short_rows(Table(str(path), found, path, how))
+
+
+def _with_short_rows(table: Table) -> Table:
+    """The table itself, if no row is longer than a block: Arrow takes one that is, if it ends soon enough."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kinds = zip(table.columns, table.arrow.schema.types, strict=True)
+    names = [name for name, kind in kinds if pa.types.is_string(kind) or pa.types.is_large_string(kind)]
+    lengths = [pc.fill_null(pc.binary_length(table.arrow[name]), 0) for name in names]
+    if sum(pc.max(each).as_py() or 0 for each in lengths) > _BLOCK:
+        whole = sum(each.to_numpy().astype(np.int64) for each in lengths)
+        if whole.max() > _BLOCK:
+            row = int(whole.argmax())
+            name = max(names, key=lambda each: len(table.arrow[each][row].as_py() or ""))
+            raise ValueError(long_row(table.where(row, name), len(table.arrow[name][row].as_py()), _BLOCK))
+    return table
 
 
 def _binary(path: Path, suffix: str) -> Table:
@@ -263,7 +268,7 @@ def _binary(path: Path, suffix: str) -> Table:
     from pyarrow import json, parquet
 
     try:
-        with path.open("rb") as file:
+        with native(path) as file:
             if suffix == ".parquet":
                 _check_size(path, parquet.read_metadata(file))
                 found = parquet.read_table(file)
@@ -272,8 +277,10 @@ def _binary(path: Path, suffix: str) -> Table:
         found.validate(full=True)  # a damaged file may hold texts that are none, and names
         _ = found.column_names
     except (pa.ArrowException, OSError, ValueError) as error:
-        raise ValueError(f"{path} cannot be read as {suffix[1:]}: {' '.join(str(error).split())[:200]}") from None
-    return Table(str(path), found)
+        said = " ".join(str(error).split())[:200]
+        said = f"a row is longer than {_BLOCK // 2**20} MiB" if "straddling" in said else said
+        raise ValueError(f"{path} cannot be read as {suffix[1:]}: {said}") from None
+    return _with_short_rows(Table(str(path), found))
 
 
 def _check_size(path: Path, metadata: Any) -> None:

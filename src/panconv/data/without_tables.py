@@ -16,7 +16,7 @@ from panconv.base.files import expanded
 from panconv.base.near import a_folder, missing_file
 from panconv.data.edge_list import edges_from
 from panconv.data.graph import Graph, as_ids
-from panconv.data.labels import known_labels, sorted_classes
+from panconv.data.labels import look_at, sorted_classes
 from panconv.data.remarks import Remarks
 from panconv.data.splits import known_labels_of
 
@@ -28,13 +28,15 @@ _HINTS = {
 _MOST_BYTES, _GROWTH = 2**28, 100  # that any .npz may unpack to, or so many times its own size
 
 
-def graph_from(edges: Any, nodes: Any, named: dict[str, str | None], directed: bool, remarks: Remarks) -> Graph:
+def graph_from(
+    edges: Any, nodes: Any, named: dict[str, str | None], directed: bool, regression: bool, remarks: Remarks
+) -> Graph:
     """A graph from what is no table; `named` are the columns that were named."""
     if isinstance(edges, (str, Path)):
         edges = _file(expanded(edges))
     if type(edges).__module__.startswith("networkx"):
         _refuse_nodes(nodes, "a NetworkX graph has attributes of its nodes")
-        return _networkx(edges, named, directed, remarks)
+        return _networkx(edges, named, directed, regression, remarks)
     for name, value in named.items():
         if value is not None:
             raise ValueError(f"{name}={value!r} is a column of a table, and edges is a {type(edges).__name__}")
@@ -42,7 +44,7 @@ def graph_from(edges: Any, nodes: Any, named: dict[str, str | None], directed: b
         return _scipy(edges, nodes, directed, remarks)
     if hasattr(edges, "edge_index"):
         _refuse_nodes(nodes, "a Data has its own x and y")
-        return _data(edges, remarks)
+        return _data(edges, regression, remarks)
     if isinstance(edges, (list, tuple)):
         _refuse_nodes(nodes, "a list of pairs does not say which row is whose")
         return _pairs(edges, directed, remarks)
@@ -153,7 +155,7 @@ def _pairs(pairs: Any, directed: bool, remarks: Remarks) -> Graph:
     return Graph(as_ids(ids), edge_index, directed=directed, mended=tuple(remarks.mended))
 
 
-def _networkx(graph: Any, named: dict[str, str | None], directed: bool, remarks: Remarks) -> Graph:
+def _networkx(graph: Any, named: dict[str, str | None], directed: bool, regression: bool, remarks: Remarks) -> Graph:
     """Attributes of its nodes are columns; `weight` names an attribute of its edges, `label` one of its nodes."""
     import pyarrow as pa
 
@@ -177,16 +179,15 @@ def _networkx(graph: Any, named: dict[str, str | None], directed: bool, remarks:
     ends = attributes(edges, {" source": [str(u) for u, _, _ in edges], " target": [str(v) for _, v, _ in edges]})
     rows, lines = Table("the nodes of the graph", ids), Table("the edges of the graph", ends)
     where = Edges(lines, " source", " target", weight_of(lines, named["weight"], remarks))
-    return graph_of(
-        where, Nodes(rows, "", label_of(rows, named["label"], remarks)), directed or graph.is_directed(), remarks
-    )
+    whose = Nodes(rows, "", label_of(rows, named["label"], remarks), regression)
+    return graph_of(where, whose, directed or graph.is_directed(), remarks)
 
 
 def _cell(value: Any) -> str | None:
     return None if value is None or value != value else str(value)
 
 
-def _data(data: Any, remarks: Remarks) -> Graph:
+def _data(data: Any, regression: bool, remarks: Remarks) -> Graph:
     """With or without masks: labels outside of train_mask and val_mask are not known."""
     if data.edge_index is None:
         raise ValueError("edges is a Data without edge_index: there is no graph in it")
@@ -197,7 +198,7 @@ def _data(data: Any, remarks: Remarks) -> Graph:
     values = None if weight is None else weight.detach().cpu().double().numpy()
     # As PyG has it, an edge_index is directed; both directions of an edge are two columns of it.
     edge_index, edge_weight = edges_from(index[0], index[1], values, True, remarks, _row)
-    labels = _labels(data, N, remarks)
+    known = _labels(data, N, regression, remarks)
     if weight is None and getattr(data, "edge_attr", None) is not None:
         remarks.guess("edge_attr is not used: weights of edges are read from edge_weight, (E,)")
     return Graph(
@@ -205,27 +206,33 @@ def _data(data: Any, remarks: Remarks) -> Graph:
         edge_index=edge_index,
         edge_weight=edge_weight,
         matrix=_matrix(getattr(data, "x", None), N),
-        label="" if labels is None else "y",
-        labels=labels,
-        classes=() if labels is None else sorted_classes(labels),
+        **known,
         directed=bool(data.is_directed()),
         guessed=tuple(remarks.guessed),
         mended=tuple(remarks.mended),
     )
 
 
-def _labels(data: Any, N: int, remarks: Remarks) -> np.ndarray | None:
+def _labels(data: Any, N: int, regression: bool, remarks: Remarks) -> dict[str, Any]:
+    """What the graph knows of its labels; of class numbers all below 0 stand for one that is not known."""
     y = getattr(data, "y", None)
     if not isinstance(y, Tensor) or len(y) != N:
-        return None
-    y = known_labels_of(data).cpu()
+        return {}
+    numbers, y = known_labels_of(data, numbers=True).cpu().numpy(), known_labels_of(data).cpu()
     if y.dim() != 1:
-        return None
-    known = np.ones(N, bool) if y.is_floating_point() else (y >= 0).numpy()
-    cells = zip(y.tolist(), known.tolist(), strict=True)
-    labels = np.array([str(k) if there and k == k else None for k, there in cells], object)
-    labels = known_labels(labels, "y", remarks)
-    return labels if any(each is not None for each in labels) else None
+        return {}
+    known = ~np.isnan(numbers) if regression or y.is_floating_point() else (y >= 0).numpy()
+    labels = np.array([str(k) if there else None for k, there in zip(y.tolist(), known.tolist(), strict=True)], object)
+    if not regression:
+        look_at(labels, "y", remarks)
+    if not known.any():
+        return {}
+    return {
+        "label": "y",
+        "labels": labels,
+        "classes": () if regression else sorted_classes(labels),
+        "numbers": numbers.copy,
+    }
 
 
 def _matrix(x: Any, N: int) -> Any:

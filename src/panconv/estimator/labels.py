@@ -86,7 +86,7 @@ def class_labels(y: Any, with_graph: bool, names: Any = None, one: bool = False)
 def checked_classes(labels: Labels) -> Labels:
     """The labels themselves, if there is something to tell apart."""
     if labels.kind == "softmax" and len(labels.classes) < 2:
-        which = f": {shown(labels.classes[0])}" if len(labels.classes) else ""
+        which = f": {shown(labels.classes.tolist()[0])}" if len(labels.classes) else ""
         raise ValueError(f"y must have labels of at least 2 classes, got {len(labels.classes)} class{which}")
     return labels
 
