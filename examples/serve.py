@@ -36,7 +36,7 @@ class Answerer:
 
     def __init__(self, model: str | Path, edges: str | Path, nodes: str | Path) -> None:
         asked = Asked.of(Path(model), str(edges), Path(nodes))
-        self.model, self.graph = asked.estimator(), asked.graph()
+        self.model, self.graph = asked.estimator(), asked.graph(regression=False)
         self.edges, self.nodes = edges_of(self.graph), nodes_of(self.graph)
 
     def with_new(self, nodes: list[dict[str, Any]], edges: list[Edge]) -> "Graph":

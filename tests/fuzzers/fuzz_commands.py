@@ -75,6 +75,8 @@ SOUND = {
         "label": "label kind",
         "node": "1 n7",
         "action": "export",
+        "head": "linear",  # the others take long
+        "ids": "n1 n1,n7",
     },
     **{"columns": "source=a,target=b label=kind weight=w"},
     **{"settings": "lr=0.1 steps=2 normalize=false alpha=1 epochs=1 hidden=4"},
