@@ -39,6 +39,7 @@ PUBLIC = [
     "PAN",
     "PANClassifier",
     "PANConv",
+    "PANGraph",
     "PANPool",
     "PANRegressor",
     "PathFeatures",
@@ -195,7 +196,7 @@ def test_public_surface():
     assert dir(panconv) == sorted(PUBLIC)
     for name in PUBLIC:
         assert getattr(panconv, name) is not None
-    assert not hasattr(panconv, "PANGraph")
+    assert not hasattr(panconv, "NoSuchName")
 
 
 def test_a_file_is_a_screenful_or_a_few():

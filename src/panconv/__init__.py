@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from panconv.spectral import eigs as eigs
     from panconv.spectral import lanczos as lanczos
     from panconv.training.fit import fit as fit
+    from panconv.training.graph_models import PANGraph as PANGraph
     from panconv.training.grid import grid_search as grid_search
     from panconv.training.models import PAN as PAN
     from panconv.transforms import METTransform as METTransform
@@ -47,6 +48,7 @@ _HOME = {
     "METTransform": "transforms",
     "PAN": "training.models",
     "PANConv": "nn",
+    "PANGraph": "training.graph_models",
     "PANPool": "nn",
     "PANClassifier": "estimator",
     "PANRegressor": "estimator",
