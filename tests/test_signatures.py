@@ -15,6 +15,10 @@ SIGNATURES = {
     "method=5, weights=None, paths='walks', dropout=0.5, bias=True, trials=None, memory=None, act='relu', "
     "act_first=False, act_kwargs=None, norm=None, norm_kwargs=None, jk=None, loops=None, repeats=None, concat=False, "
     "residual=None, inputs=None",
+    "training.graph_models.PANGraph": "in_channels, hidden_channels, out_channels, num_layers=4, *, conv='pan', L=2, "
+    "method=8, weights=None, paths='walks', concat=True, memory=None, loops=None, repeats=None, update='mlp', "
+    "norm='batch', norm_kwargs=None, act='relu', act_kwargs=None, residual=None, pool=None, readout='sum', jk='cat', "
+    "head='mlp', dropout=0.0, dropout_head=None, trials=None",
     "MET": "paths, weights=None, method=5, memory=None",
     "fit": "model, data, *, seeds=(0,), lr=0.01, "
     "weight_decay=0.0005, epochs=200, patience=50, keep='loss', device='cpu', callback=None, "

@@ -3,7 +3,7 @@ import torch
 from torch import nn
 from torch.testing import assert_close as close
 
-from panconv.training.adam import Rates, TrialAdam, adam
+from panconv.training.adam import Rates, TrialAdam, adam, told_apart
 
 RATES, DECAYS = (0.1, 0.003, 0.02), (0.0, 0.5, 0.01)
 
@@ -20,12 +20,16 @@ def parameters(trials=3):
 def descend(optimizers, params, steps=25):
     """Steps by gradients that are the same for all who ask, but for those that are missing."""
     for step in range(steps):
-        draw = torch.Generator().manual_seed(step)
-        for i, p in enumerate(params):
-            grad = torch.randn(p.shape, generator=draw).to(p.dtype) * 10.0 ** (i - 2)
-            p.grad = None if i == 3 or (i == 4 and step % 3 == 1) else grad
-        for optimizer in optimizers:
-            optimizer.step()
+        descend_once(optimizers, params, step)
+
+
+def descend_once(optimizers, params, step):
+    draw = torch.Generator().manual_seed(step)
+    for i, p in enumerate(params):
+        grad = torch.randn(p.shape, generator=draw).to(p.dtype) * 10.0 ** (i - 2)
+        p.grad = None if i == 3 or (i == 4 and step % 3 == 1) else grad
+    for optimizer in optimizers:
+        optimizer.step()
 
 
 def test_each_trial_is_torchs_own_adam():
@@ -106,3 +110,41 @@ def test_rates_of_some_trials():
     assert rates.narrowed([2, 0]) == ((0.02, 0.1), 0.5, (0.01, 0.0))
     with pytest.raises(ValueError, match=r"decay_others must be at least 0 and finite, got \[0.1, -1\]"):
         Rates.checked(0.1, 0.0, [0.1, -1])
+
+
+@pytest.mark.parametrize("by_trial", [False, True])
+def test_a_trial_that_rests_is_one_that_took_no_step(by_trial):
+    """From torch's own, as it stands when a trial rests for the first time; a step for each trial that does not."""
+    rates, rests = RATES if by_trial else (0.1,) * 3, {3: [1], 4: [0, 1], 7: [2], 9: [0, 1, 2]}
+    params = parameters()
+    optimizer = adam(Decayed(params, 3), rates if by_trial else 0.1, 0.5, torch.device("cpu"))
+    before = None
+    for step in range(12):
+        if step in rests:
+            optimizer = told_apart(optimizer)
+            optimizer.resting = torch.tensor([s in rests[step] for s in range(3)])
+            before = [p.detach().clone() for p in params]
+        descend_once([optimizer], params, step)
+        for p, kept in zip(params, before or [], strict=False):
+            for s in rests.get(step, []):
+                assert torch.equal(p[s], kept[s])
+    assert optimizer.resting is None
+    for s in range(3):
+        alone = parameters()
+        theirs = torch.optim.Adam([{"params": alone[:2], "weight_decay": 0.5}, {"params": alone[2:]}], rates[s])
+        for step in range(12):
+            if s not in rests.get(step, []):
+                descend_once([theirs], alone, step)
+        for ours, their in zip(params, alone, strict=True):
+            close(ours[s], their[s], rtol=1e-5, atol=1e-6)
+
+
+class Decayed(nn.Module):
+    """Some parameters, of which the first two decay."""
+
+    def __init__(self, params, trials):
+        super().__init__()
+        self.trials, self.params = trials, nn.ParameterList(params)
+
+    def decayed(self):
+        return list(self.params)[:2]

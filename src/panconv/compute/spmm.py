@@ -83,8 +83,9 @@ class _SpMM(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:
-        again = torch.is_grad_enabled() or is_differentiating() or is_batched(g)
-        return _backward(ctx, g, _SpMM.apply, _entrywise if again else entry_dots)
+        if torch.is_grad_enabled() or is_differentiating() or is_batched(g):
+            return _backward(ctx, g, _SpMM.apply, _entrywise)
+        return _backward(ctx, g, _kernel, entry_dots)
 
     @staticmethod
     def jvp(ctx: Any, *tangents: Tensor | None) -> Tensor:

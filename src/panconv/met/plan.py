@@ -106,6 +106,12 @@ class Plan(NamedTuple):
             return scaled
         return chain([next(scaled) + _times(self.factors.alone, x)], scaled)
 
+    def numbered(self, x: Tensor) -> tuple[Tensor, Iterator[Tensor]] | None:
+        """A number for each length, (L+1,) or (L+1, S), and the terms without it, where it is all that scales them."""
+        if self.right_varies or not self.factors.is_plain() or self.factors.left.size(1) != 1:
+            return None
+        return self.factors.left[:, 0], self._inner(x)
+
     def adjoint_terms(self, y: Tensor) -> Iterator[Tensor]:
         """The transposed terms of n = 0 … L, applied."""
         inner = y if self.factors.outer is None else _times(self.factors.outer, y)

@@ -68,10 +68,10 @@ class Dropout(nn.Module):
         if keys is None:
             shape = torch.broadcast_shapes(x.shape, p.shape if isinstance(p, Tensor) else ())
             return torch.where(torch.rand(shape, device=x.device) >= p, random.times(x, self._scale(p)), 0)
-        position = self._position  # once: another thread may replace it
-        if position.numel() != one.numel() or position.device != x.device:
-            position = self._position = random.position_hash(one.numel(), x.device)
-        return random.survivors(x, position.reshape(one), keys, p, self._scale(p))
+        position, needed = self._position, one.numel()  # once: another thread may replace it
+        if position.numel() < needed or position.device != x.device:
+            position = self._position = random.position_hash(needed, x.device)
+        return random.survivors(x, position[:needed].reshape(one), keys, p, self._scale(p))
 
     def extra_repr(self) -> str:
         return f"p={self.p}"

@@ -7,6 +7,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from panconv.base.checks import as_number, checked_count, checked_positive, shown
+from panconv.nn.own_nodes import Own, moments, normalised
 
 
 class _Norm(nn.Module):
@@ -31,10 +32,12 @@ class BatchNorm(_Norm):
     """PyG's `BatchNorm`: each feature by its mean and variance over the nodes.
 
     While training these are those of the nodes at hand; otherwise the running ones, which every training call moves by
-    the share `momentum`.
+    the share `momentum`. Where not all nodes at hand are a trial's own, those that are, `own`, make its mean and
+    variance. A trial that has fewer than two of them takes the running ones and leaves them where they are.
 
     Shapes:
-        x (N, F) → (N, F); with trials (N, S, F) → (N, S, F).
+        x (N, F) → (N, F); with trials (N, S, F) → (N, S, F). own (N,) or (N, S): 1 where a node is a trial's
+        own, else 0.
     """
 
     running_mean: Tensor
@@ -55,7 +58,9 @@ class BatchNorm(_Norm):
         self.running_mean.zero_()
         self.running_var.fill_(1)
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, x: Tensor, own: Tensor | Own | None = None) -> Tensor:
+        if self.training and own is not None:
+            return self._by_own(x, own if isinstance(own, Own) else Own.of(own, x.dtype))
         if self.training and x.size(0) == 1:
             raise ValueError(
                 "norm 'batch' needs more than one node while training, got a graph of one: put graphs into a batch, "
@@ -65,6 +70,17 @@ class BatchNorm(_Norm):
         mean, var, weight, bias = (p.flatten() for p in (self.running_mean, self.running_var, self.weight, self.bias))
         out = F.batch_norm(x.flatten(1), mean, var, weight, bias, self.training, self.momentum, self.eps)
         return out.reshape(x.shape)
+
+    def _by_own(self, x: Tensor, own: Own) -> Tensor:
+        features = x.unsqueeze(1) if len(self.shape) == 1 else x  # (N, S, F)
+        mean, var, weight, bias = (
+            p.view(-1, p.size(-1)) for p in (self.running_mean, self.running_var, self.weight, self.bias)
+        )
+        found = moments(features, own, mean, var)
+        with torch.no_grad():
+            mean.lerp_(found.mean.to(mean.dtype), self.momentum)
+            var.lerp_((found.var * own.unbiased).to(var.dtype), self.momentum)
+        return normalised(features, own, found, weight, bias, self.eps).reshape(x.shape)
 
 
 class LayerNorm(_Norm):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
@@ -12,6 +12,7 @@ from panconv.base.checks import checked_count, checked_flag
 from panconv.compute.features import SparseRows
 from panconv.graph import Adjacency
 from panconv.met import MET
+from panconv.met.by_length import numbered_terms
 from panconv.met.plan import sum_of
 from panconv.nn.bipartite import between, checked_kinds
 from panconv.nn.linear import Linear
@@ -142,6 +143,8 @@ class PANConv(OnPaths):
         M = self.met(adj)
         if isinstance(x, SparseRows) or self.lin.in_channels < 0 or self.lin.out_channels <= self.lin.in_channels:
             return self._weigh_then_sum(M, self.lin(x))
+        if self.concat and (numbered := numbered_terms(M, x)) is not None:
+            return self._summed(*numbered).to(x.dtype)
         if self.trials is not None and x.dim() == 2:
             x = x.unsqueeze(1).expand(-1, self.trials, -1)
         return self._sum_then_weigh(M, x)
@@ -161,6 +164,23 @@ class PANConv(OnPaths):
         rule = "nf,fo->no" if self.trials is None else "nsf,sfo->nso"
         terms = enumerate(M.terms(x))  # of half precision in float32, in which the sum is to be taken
         return sum_of(torch.einsum(rule, term, W[..., n, :].to(term.dtype)) for n, term in terms).to(x.dtype)
+
+    def _summed(self, k: Tensor, terms: Iterable[Tensor]) -> Tensor:
+        """Σₙ (GₙX)·(kₙWₙ) for terms (N, F), which the trials share, or (N, S, F): the numbers scale the matrices."""
+        W = self.lin.weight.unflatten(-1, (self.L + 1, self.out_channels)).to(k.dtype)  # ([S,] F, L+1, O)
+        matrices = (W * k.movedim(0, -1).unsqueeze(-1).unsqueeze(-3)).unbind(-2)
+        total: Tensor | None = None
+        for term, matrix in zip(terms, matrices, strict=True):
+            if self.trials is None or term.dim() == 2:
+                matrix = matrix if self.trials is None else matrix.transpose(0, 1).flatten(1)  # (F, [S·]O)
+                total = term @ matrix if total is None else torch.addmm(total, term, matrix)
+            else:
+                term = term.transpose(0, 1)
+                total = term @ matrix if total is None else torch.baddbmm(total, term, matrix)
+        assert total is not None
+        if self.trials is None:
+            return total
+        return total.unflatten(1, (self.trials, -1)) if total.dim() == 2 else total.transpose(0, 1)
 
     def extra_repr(self) -> str:
         words = f"{self.in_channels}, {self.out_channels}, L={self.L}, method={self.method}, paths={self.paths!r}"

@@ -89,6 +89,7 @@ class TrialAdam(Optimizer):
         weight_decay: Numbers = 0.0,
     ) -> None:
         super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay})
+        self.resting: Tensor | None = None  # (S,), the trials that the next step is none for, where there are such
 
     @torch.no_grad()
     def step(self, closure: Any = None) -> Any:
@@ -97,10 +98,28 @@ class TrialAdam(Optimizer):
         if closure is not None:
             with torch.enable_grad():
                 loss = closure()
+        resting, self.resting = self.resting, None
         for group in self.param_groups:
             for those in self._lots(group):
-                self._update(those, group)
+                if resting is None:
+                    self._update(those, group)
+                else:
+                    self._update_but(resting, those, group)
         return loss
+
+    def _update_but(self, resting: Tensor, params: list[nn.Parameter], group: dict[str, Any]) -> None:
+        """A step of the other trials: those that rest have afterwards what they had before, and their own count."""
+        states = [self._state(p, group) for p in params]
+        moved = [*params, *(state[name] for state in states for name in ("exp_avg", "exp_avg_sq"))]
+        before, count = [each.clone() for each in moved], states[0]["step"]
+        if not count.dim():
+            count = count.repeat(len(resting))
+            for state in states:
+                state["step"] = count
+        self._update(params, group)
+        count -= resting.to(count.dtype)
+        for each, kept in zip(moved, before, strict=True):
+            each.copy_(torch.where(resting.reshape(-1, *[1] * (each.dim() - 1)), kept, each))
 
     def _lots(self, group: dict[str, Any]) -> list[list[nn.Parameter]]:
         """The parameters that have a gradient, in lots of one dtype that have had the same steps and share their count:
@@ -132,9 +151,9 @@ class TrialAdam(Optimizer):
         torch._foreach_addcmul_(squares, grads, grads, 1 - second)
         step = states[0]["step"].add_(1).double()  # 1 − 0.999ⁿ needs the digits
         divisors = torch._foreach_sqrt(squares)
-        torch._foreach_mul_(divisors, (1 - second**step).rsqrt().to(params[0].dtype))
+        torch._foreach_mul_(divisors, _for_each(params, (1 - second**step).rsqrt()))
         torch._foreach_add_(divisors, group["eps"])
-        torch._foreach_mul_(divisors, (1 - first**step).to(params[0].dtype))
+        torch._foreach_mul_(divisors, _for_each(params, 1 - first**step))
         torch._foreach_addcdiv_(weights, torch._foreach_mul(means, rates), divisors, -1)
 
     def _state(self, p: nn.Parameter, group: dict[str, Any]) -> dict[str, Tensor]:
@@ -145,6 +164,24 @@ class TrialAdam(Optimizer):
         if "lr" not in state:
             state["lr"], state["weight_decay"] = (_beside(group[name], p) for name in ("lr", "weight_decay"))
         return state
+
+
+def told_apart(optimizer: Optimizer) -> TrialAdam:
+    """An optimizer that goes on where torch's stands, and can take a step that is none for some of the trials."""
+    if isinstance(optimizer, TrialAdam):
+        return optimizer
+    groups = [{name: group[name] for name in ("params", "weight_decay")} for group in optimizer.param_groups]
+    made, counts = TrialAdam(groups, optimizer.param_groups[0]["lr"]), dict[float, Tensor]()
+    for p, state in optimizer.state.items():
+        step = counts.setdefault(float(state["step"]), state["step"].clone().to(p.device))
+        made.state[p] = {"step": step, **{name: state[name] for name in ("exp_avg", "exp_avg_sq")}}
+    return made
+
+
+def _for_each(params: list[nn.Parameter], factor: Tensor) -> Any:
+    """A factor of all numbers, (), or of each trial's, (S,), in their dtype and as it broadcasts with each."""
+    factor = factor.to(params[0].dtype)
+    return [factor.reshape(-1, *[1] * (p.dim() - 1)) for p in params] if factor.dim() else factor
 
 
 _BESIDE = ("exp_avg", "exp_avg_sq", "lr", "weight_decay")

@@ -8,14 +8,16 @@ from typing import Any
 from panconv.base.by_trial import picked
 from panconv.weights import layer_specs, trial_spec
 
-# By argument of `PAN`: the argument itself, or those of its options, that may be S numbers.
+# Arguments of the models that may be S numbers, and those whose options may.
+NUMBERS = ("dropout", "dropout_head")
 OPTIONS = {"residual": ("share", "identity"), "inputs": ("drop_nodes", "dropout")}
 
 
 def of_trials(config: Mapping[str, Any], rows: int | list[int]) -> dict[str, Any]:
     """The settings of one trial, as those of a model alone, or of some, each as often as it is named."""
     found = {**config, "trials": None if isinstance(rows, int) else len(rows)}
-    found |= {"dropout": picked(config["dropout"], rows), "weights": trial_spec(config["weights"], rows)}
+    found["weights"] = trial_spec(config["weights"], rows)
+    found |= {name: picked(config[name], rows) for name in NUMBERS if name in config}
     for name, options in OPTIONS.items():
         if isinstance(given := config.get(name), dict):
             found[name] = {key: picked(value, rows) if key in options else value for key, value in given.items()}

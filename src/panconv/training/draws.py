@@ -15,6 +15,7 @@ from torch.func import functional_call
 from panconv.base import random
 from panconv.nn.dropout import Dropout
 from panconv.nn.stacked import mean_of_draws
+from panconv.training.objective import GRAPH_WEIGHT
 
 _WIDE: WeakKeyDictionary[nn.Module, dict[int, nn.Module]] = WeakKeyDictionary()
 
@@ -59,8 +60,9 @@ def at_once(model: Any, inputs: tuple[Any, ...], named: Mapping[str, Any], draws
     wide, buffers = kept[draws].train(model.training), dict(model.named_buffers())
     state = {name: p.repeat_interleave(draws, 0) for name, p in (*model.named_parameters(), *buffers.items())}
     given = dict(named)
-    if (rows := given.get("rows")) is not None and rows.dim() == 2:
-        given["rows"] = rows.repeat_interleave(draws, 1)
+    for name in ("rows", GRAPH_WEIGHT):  # (…, S) where each trial has its own
+        if (each := given.get(name)) is not None and each.dim() == 2:
+            given[name] = each.repeat_interleave(draws, 1)
     with _keyed(model, wide, lambda key: random.drawn(key, draws)):
         scores = functional_call(wide, state, inputs, given)
     with torch.no_grad():

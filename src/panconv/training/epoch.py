@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 from torch.optim import Optimizer
 
+from panconv.training.adam import told_apart
 from panconv.training.metrics import METRICS
 from panconv.training.objective import Sample, gathered, losses, measured, picked
 
@@ -99,15 +100,26 @@ class Epoch:
         """Trains on every sample once; the mean of each trial's losses, each before its step, (S,)."""
         found, rows = [], []
         for sample in self.train:
-            self.steps += 1
-            self.model.key(self.seeds, self.steps[0])
-            loss = self.loss(sample._replace(step=self.steps[0]))
+            absent = None if sample.absent is None else sample.absent.to(self.steps.device)
+            step = self._number_of_step(absent)
+            self.model.key(self.seeds, step)
+            loss = self.loss(sample._replace(step=step))
+            if absent is not None:
+                self.optimizer = optimizer = told_apart(self.optimizer)
+                optimizer.resting = absent
             descend(self.optimizer, loss.sum())
             found.append(loss.detach())
-            rows.append(len(sample.part.y))
+            rows.append(sample.part.size())
         if len(found) == 1:
             return found[0]
         return torch.stack([each * n for each, n in zip(found, rows, strict=True)]).sum(0) / sum(rows)
+
+    def _number_of_step(self, absent: Tensor | None) -> Tensor:
+        """That of the step to take: of each trial, once one of them has been absent from another, (S,)."""
+        if absent is not None and len(self.steps) == 1:
+            self.steps = self.steps.repeat(len(absent))
+        self.steps += 1 if absent is None else ~absent
+        return self.steps[0] if len(self.steps) == 1 else self.steps.clone()
 
     def _record(self, *values: Tensor) -> None:
         for row, value in zip(self.history.values(), values, strict=True):

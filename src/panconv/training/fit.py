@@ -103,7 +103,8 @@ def fit(
 ) -> FitResult[Any]:
     """Trains a model on a graph with train, validation and test nodes, or on the batches of a loader.
 
-    Adam; weight decay on `model.decayed()`, in `PAN` the first layer's matrix, in any other module all parameters; a
+    Adam; weight decay on `model.decayed()`, in `PAN` the first layer's matrix, in `PANGraph` its matrices, in any
+    other module all parameters; a
     trial ends when its validation loss has not fallen for `patience` epochs, and its parameters go back to those of its
     lowest validation loss. The test nodes are looked at once, after that. The model starts anew from the seeds, one for
     each of its trials: trial s comes out the same, to rounding, alone or among others. The loss is the cross entropy of
@@ -114,7 +115,8 @@ def fit(
     tenth epoch. Loaders, and modules that are not made for `fit`, are called as they are.
 
     Args:
-        model: `PAN(…, trials=S)` for S seeds side by side, or `PAN(…)` for one, or `panconv.nn.Stacked`. Any other
+        model: `PAN(…, trials=S)` for S seeds side by side, or `PAN(…)` for one, and so `PANGraph`, for scores of whole
+            graphs, and `panconv.nn.Stacked`. Any other
             module too: it is called with x and edge_index (an `Adjacency` if that argument is called adj), and by name
             with edge_weight, edge_attr and batch, if its forward has such an argument; for one seed it is trained
             itself, for several `FitResult.model` is a `Stacked` of copies. It starts anew by the `reset_parameters` of
@@ -125,7 +127,9 @@ def fit(
             and optionally sample_weight (N,), what a node counts for in the loss and the validation. No test node is
             trained on, and y may be anything outside of the masks. Or with `val` a loader: graphs or batches of graphs,
             whose y has a row for each row of the scores, a node's or a graph's; with a `batch_size` the first rows
-            alone count.
+            alone count, and with a mask of the part's name those in it, (n,), or (n, S) where each trial has a split of
+            its own. A trial that has none of a batch takes no step on it. A model whose forward has an argument
+            graph_weight is told by it, while it trains, which rows are in the mask where not all are: 1 or 0.
         seeds: one per trial.
         lr, weight_decay: of Adam, a number, or S numbers, one for each trial.
         epochs, patience: how long to train.
@@ -157,10 +161,7 @@ def fit(
     _check_keep(keep, limits.metric)
     inputs = read(first)
     ready = made_ready(model, native, inputs, seeds)
-    if loaders is None:
-        task = graph_task(data, y, inputs, ready, read.dtype)
-    else:
-        task = loader_task(loaders, read, ready.out_channels)
+    task = graph_task(data, y, inputs, ready, read.dtype) if loaders is None else loader_task(loaders, read, ready)
     ready.seed(seeds)
     optimizer = adam(ready, rates.lr, rates.weight_decay, device, rates.decay_others)
     epoch = Epoch(ready, optimizer, task.train, task.val, seeds, limits, regularizer)

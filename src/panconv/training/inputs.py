@@ -15,7 +15,7 @@ from panconv.compute.features import SparseRows
 from panconv.graph import Adjacency
 from panconv.graph.repeated import AS_USUAL, Reading
 from panconv.nn.hops import reading_of
-from panconv.training.objective import Part, Sample
+from panconv.training.objective import GRAPH_WEIGHT, Part, Sample
 from panconv.training.parts import checked_masks, checked_weight, part_of
 
 # What a module gets where its forward has an argument of that name: None where the graph has no such thing.
@@ -49,20 +49,27 @@ class Reader(NamedTuple):
     takes: frozenset[str] | None  # of any other module: the names of its arguments
     reading: Reading = AS_USUAL  # of self-loops and repeated edges, where a model has a say in it
     by_graph: bool = False  # whether what is made for `fit` looks at whole graphs, and is told which node is in which
+    of_graphs: bool = False  # whether it gives scores of these, and is told how many there are
+    weighs: bool = False  # whether a model is told which graphs are its own
 
     @staticmethod
     def of(model: nn.Module, native: bool, device: torch.device) -> Reader:
         dtypes = [p.dtype for p in model.parameters()]
         if not dtypes:
             raise ValueError(f"model must have parameters to train, got {kind_of(model)}, which has none")
-        by_graph = native and getattr(model, "supports_norm_batch", False)
-        return Reader(dtypes[-1], device, None if native else _arguments(model), reading_of(model), by_graph)
+        of_graphs = native and getattr(model, "of_graphs", False)
+        by_graph = of_graphs or (native and getattr(model, "supports_norm_batch", False))
+        weighs = of_graphs or GRAPH_WEIGHT in inspect.signature(model.forward).parameters
+        takes = None if native else _arguments(model)
+        return Reader(dtypes[-1], device, takes, reading_of(model), by_graph, of_graphs, weighs)
 
     def __call__(self, data: Any) -> Inputs:
         x, edges = self._features(data.x).to(self.device), getattr(data, "edge_index", None)
         wanted = self.takes or (("batch",) if self.by_graph else ())
         named = {name: getattr(data, name, None) for name in _EXTRAS if name in wanted}
         named = {name: None if each is None else each.to(self.device) for name, each in named.items()}
+        if self.of_graphs and named["batch"] is not None:
+            named["batch_size"] = getattr(data, "num_graphs", None)
         if self.takes is None or edges is None or "adj" in self.takes:
             return Inputs((x, self._adjacency(data)), named)
         if not isinstance(edges, Tensor):

@@ -24,7 +24,7 @@ from panconv.nn.layers import Around
 from panconv.nn.layout import resolved
 from panconv.nn.refusals import check_rows, refuse_words
 from panconv.training import saving
-from panconv.training.side_by_side import SideBySide
+from panconv.training.side_by_side import LayersSideBySide
 from panconv.training.state import check_lengths, check_state
 from panconv.weights import plain_spec
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from panconv.training.recipe import Recipe
 
 
-class PAN(SideBySide):
+class PAN(LayersSideBySide):
     """A stack of `PANConv` layers with ReLU between them and dropout before each: scores (N, classes).
 
     By keyword, the arguments in_channels, hidden_channels, num_layers, out_channels, dropout, and those from act to jk

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from panconv.base.checks import shown
-from panconv.training.adam import Rates, TrialAdam, adam
+from panconv.training.adam import Rates, TrialAdam, adam, told_apart
 from panconv.training.epoch import Epoch
 
 _BY_TRIAL = ("best_loss", "best_metric", "best_epoch", "last_epoch", "running", "lowest", "highest", "progress")
@@ -94,15 +94,16 @@ def narrowed(epoch: Epoch, rows: Tensor, rates: Rates) -> Epoch:
     few.state = _state(epoch, few.model)
     few.best_state = [kept[rows] for kept in epoch.best_state]
     few.history = {name: values[:, rows] for name, values in epoch.history.items()}
-    few.seeds, few.number, few.steps = epoch.seeds[rows], epoch.number.clone(), epoch.steps.clone()
+    few.seeds, few.number = epoch.seeds[rows], epoch.number.clone()
+    few.steps = epoch.steps.clone() if len(epoch.steps) == 1 else epoch.steps[rows]
     for name in _BY_TRIAL:
         setattr(few, name, getattr(epoch, name)[rows])
     return few
 
 
 def _samples(samples: Any, which: Sequence[int]) -> Any:
-    """Those of a graph have columns by trial; the batches of a loader are every trial's."""
-    return [each.of_trials(which) for each in samples] if isinstance(samples, list) else samples
+    """Those of a graph have columns by trial, and so may the batches of a loader."""
+    return [each.of_trials(which) for each in samples] if isinstance(samples, list) else samples.of_trials(which)
 
 
 def _state(epoch: Epoch, model: nn.Module) -> list[Tensor]:
@@ -117,11 +118,13 @@ def _moved(epoch: Epoch, model: Any, rates: Rates, rows: Tensor) -> Optimizer:
     """An optimizer for a narrower model that goes on where the other one stands."""
     device = rows.device
     optimizer = adam(model, rates.lr, rates.weight_decay, device, rates.decay_others)
+    if isinstance(epoch.optimizer, TrialAdam):
+        optimizer = told_apart(optimizer)
     counts: dict[int, Tensor] = {}  # of steps: one that parameters share stays shared, but torch's own share none
     for old, new in zip(epoch.model.parameters(), model.parameters(), strict=True):
         state = epoch.optimizer.state.get(old)
         if state:
             count = id(state["step"]) if isinstance(optimizer, TrialAdam) else id(new)
-            step = counts.setdefault(count, state["step"].clone())
+            step = counts.setdefault(count, state["step"][rows] if state["step"].dim() else state["step"].clone())
             optimizer.state[new] = {"step": step, **{name: state[name][rows] for name in _SHAPED}}
     return optimizer

@@ -10,6 +10,10 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from panconv.training.metrics import LABELS, METRICS, NUMBERS, kind_of_targets, mean
+from panconv.training.present import scores_of
+
+# What a model that looks at several graphs at a time is told by this name: which of them are a trial's own.
+GRAPH_WEIGHT = "graph_weight"
 
 
 class Part(NamedTuple):
@@ -28,11 +32,22 @@ class Part(NamedTuple):
 
     def of_trials(self, which: Tensor | list[int]) -> Part:
         """What counts for some trials, in that order: their columns, where each has its own."""
+        which = torch.as_tensor(which, device=self.y.device)
+        if self.by_trial:
+            return self._replace(weight=None if self.weight is None else self.weight.index_select(1, which))
         if self.rows is None or self.rows.dim() == 1:
             return self
-        which = torch.as_tensor(which, device=self.rows.device)
         rows, y = self.rows.index_select(1, which), self.y.index_select(1, which)
         return self._replace(rows=rows, y=y, weight=None if self.weight is None else self.weight.index_select(1, which))
+
+    @property
+    def by_trial(self) -> bool:
+        """Whether all trials have the same rows, and the weights tell which of them are a trial's own."""
+        return self.filled and (self.rows is None or self.rows.dim() == 1)
+
+    def size(self) -> int | Tensor:
+        """How many rows count, of each trial, (S,), where they differ in that."""
+        return self.weight.sum(0) if self.by_trial and self.weight is not None else len(self.y)
 
 
 class Sample(NamedTuple):
@@ -41,14 +56,21 @@ class Sample(NamedTuple):
     inputs: tuple[Any, ...]
     part: Part
     named: Mapping[str, Any] = {}
-    step: Tensor | None = None  # the number of the step that is taken on it, from 1
+    step: Tensor | None = None  # the number of the step that is taken on it, from 1; (S,) where trials differ in that
+    absent: Tensor | None = None  # (S,), the trials that have no row in it, where there are such; on the host
 
     def scores(self, model: Any) -> Tensor:
         """(N, C), or (N, S, C)."""
         return model(*self.inputs, **self.named)
 
     def picked(self, model: Any) -> Picked:
-        """The scores that count; of a model that can find them alone (`takes_rows`), no others are found."""
+        """The scores that count; of a model that can find them alone (`takes_rows`), no others are found.
+
+        Without a gradient likewise those of trials that have none, for a model that can narrow itself to the others.
+        """
+        some = self.absent is not None and not torch.is_grad_enabled() and not bool(self.absent.all())
+        if some and self.absent is not None and hasattr(model, "narrowed"):
+            return picked(scores_of(model, self.inputs, self.named, self.absent), self.part)
         if self.part.rows is None or not getattr(model, "takes_rows", False):
             return picked(self.scores(model), self.part)
         scores = model(*self.inputs, **self.named, rows=self.part.rows)
@@ -56,7 +78,13 @@ class Sample(NamedTuple):
 
     def of_trials(self, which: Tensor | list[int]) -> Sample:
         """The same for some of the trials alone."""
-        return self._replace(part=self.part.of_trials(which))
+        found, named = self._replace(part=self.part.of_trials(which)), dict(self.named)
+        if self.absent is not None:
+            absent = self.absent[torch.as_tensor(which).cpu()]
+            found = found._replace(absent=absent if bool(absent.any()) else None)
+        if (weight := named.get(GRAPH_WEIGHT)) is not None and weight.dim() == 2:
+            named[GRAPH_WEIGHT] = weight.index_select(1, torch.as_tensor(which, device=weight.device))
+        return found._replace(named=named)
 
 
 class Picked(NamedTuple):
@@ -87,11 +115,19 @@ def losses(found: Picked) -> Tensor:
     kind = kind_of_targets(found.y)
     if kind == LABELS:
         y = found.y.to(found.scores.dtype)
-        return mean(F.binary_cross_entropy_with_logits(found.scores, y, reduction="none").mean(-1), found.weight)
+        return _loss(F.binary_cross_entropy_with_logits(found.scores, y, reduction="none").mean(-1), found.weight)
     if kind == NUMBERS:
-        return mean((found.scores - found.y).square().mean(-1), found.weight)
+        return _loss((found.scores - found.y).square().mean(-1), found.weight)
     each = F.cross_entropy(found.scores.flatten(0, 1), found.y.flatten(), reduction="none")
-    return mean(each.reshape(found.y.shape), found.weight)
+    return _loss(each.reshape(found.y.shape), found.weight)
+
+
+def _loss(each: Tensor, weight: Tensor | None) -> Tensor:
+    """The mean over the rows (n, S) → (S,); 0 for a trial that has none."""
+    if weight is None:
+        return mean(each)
+    total = weight.sum(0)
+    return (each * weight).sum(0) / total.where(total > 0, 1)
 
 
 def measured(found: Picked, metric: str) -> tuple[Tensor, Tensor]:
@@ -104,4 +140,6 @@ def gathered(model: Any, samples: Iterable[Sample]) -> Picked:
     found = [sample.picked(model) for sample in samples]
     if len(found) == 1:
         return found[0]
-    return Picked(torch.cat([each.scores for each in found]), torch.cat([each.y for each in found]), None)
+    weights = [each.weight if each.weight is not None else torch.ones_like(each.scores[..., 0]) for each in found]
+    weight = None if all(each.weight is None for each in found) else torch.cat(weights)
+    return Picked(torch.cat([each.scores for each in found]), torch.cat([each.y for each in found]), weight)

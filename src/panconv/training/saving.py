@@ -28,13 +28,13 @@ def file_of(path: str | Path) -> Path:
     return path if path.suffix == ".safetensors" and not os.path.isdir(path) else path / "model.safetensors"
 
 
-def save(path: str | Path, config: dict[str, Any], state: dict[str, Tensor]) -> None:
+def save(path: str | Path, config: dict[str, Any], state: dict[str, Tensor], form: str = _FORMAT) -> None:
     """Writes config and state into one file; folders on the way are made."""
     from safetensors.torch import save as serialised  # training alone needs no such package
 
     file = file_of(path)
     check_writable(file)
-    text = json.dumps({"format": _FORMAT, **config}, default=_plain, separators=(",", ":"))
+    text = json.dumps({"format": form, **config}, default=_plain, separators=(",", ":"))
     content = serialised({name: tensor.contiguous() for name, tensor in state.items()}, {_KEY: text})
     if (length := _length(content[:8])) > _LARGEST_HEADER:  # nothing is written that `load` refuses
         raise ValueError(
@@ -46,19 +46,19 @@ def save(path: str | Path, config: dict[str, Any], state: dict[str, Tensor]) -> 
     _remove_former_config(file)
 
 
-def load(path: str | Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
+def load(path: str | Path, form: str = _FORMAT, again: str = "PAN.save") -> tuple[dict[str, Any], dict[str, Tensor]]:
     """The config and state that `save` wrote. The tensors lie in the file until they are copied."""
     from safetensors import safe_open
 
     file = file_of(path)
-    with refusing(file):
+    with refusing(file, again):
         if file.exists() and not file.is_file():  # opening a pipe would wait for its other end
             raise ValueError("it is not an ordinary file")
         with file.open("rb") as opened:
             check_header(opened)
         with safe_open(file, framework="pt") as opened:
             text = (opened.metadata() or {}).get(_KEY)
-            config = _parsed(text, _FORMAT) if text is not None else _config_beside(file)
+            config = _parsed(text, form) if text is not None else _config_beside(file)
             return config, {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import torch
@@ -17,10 +17,11 @@ from panconv.training import draws
 from panconv.training.by_trial import of_layers, of_trials
 
 Model = TypeVar("Model", bound="SideBySide")
+Stack = TypeVar("Stack", bound="LayersSideBySide")
 
 
-class SideBySide(Layers):
-    """Base of `PAN`: what it does with its trials, told by its settings and by the names of its tensors.
+class SideBySide(nn.Module):
+    """What a model does with its trials, told by its settings and by the names of its tensors.
 
     Its parameters and buffers are (S, …) where `trials` is S. Trial s is what it would be alone.
     """
@@ -28,14 +29,13 @@ class SideBySide(Layers):
     config: dict[str, Any]  # as given
     trials: int | None
     decay: str
-    row_keys: Tensor | None = None  # by which nodes are drawn at a step, where some are looked at alone
 
     def matrices(self) -> list[nn.Parameter]:
         """The matrix of each layer, first to last, and then all others."""
         raise NotImplementedError
 
-    def complete(self) -> dict[str, Any]:
-        """The settings, `resolved`."""
+    def streams(self) -> Mapping[Any, int]:
+        """All that is left to chance, modules with `keys`, and the stream of random numbers that each draws from."""
         raise NotImplementedError
 
     def reset_parameters(self) -> None:
@@ -49,40 +49,37 @@ class SideBySide(Layers):
         seeds = checked_seeds(seeds, self.trials or 1)
         self.reset_parameters()
         start = torch.tensor(seeds if self.trials is not None else seeds[0])
-        n = self.num_layers
         for i, W in enumerate(self.matrices()):
             bound = (6 / (W.size(-2) + W.size(-1))) ** 0.5  # Glorot
-            stream = i if i < n else n + 1 + i  # those between are the dropout's
+            keys = random.keys(start, self._stream(i))
             with torch.no_grad():
-                W.copy_((2 * random.uniform(random.keys(start, stream), W.shape[-2:]) - 1) * bound)
+                W.copy_((2 * random.uniform(keys, W.shape[-2:]) - 1) * bound)
         if self.trials is None:  # in S trials all the rest starts from ones and zeros
             self._seed_surroundings(seeds[0])
 
+    def _stream(self, i: int) -> int:
+        """From which matrix i starts."""
+        return i
+
     def _seed_surroundings(self, seed: int) -> None:
-        """What only its own class knows how to start: made anew from the seed, on the CPU, as on any device."""
-        with torch.random.fork_rng(devices=[]):
-            torch.default_generator.manual_seed(seed)
-            fresh = surroundings(self.complete())
-        for name in ("act", "norms", "jk"):
-            if isinstance(fresh[name], nn.Module):
-                getattr(self, name).load_state_dict(fresh[name].state_dict())
+        """What only its own class knows how to start."""
 
     def key(self, seeds: Sequence[int] | Tensor | None, epoch: int | Tensor, draws: int | None = None) -> None:
         """Keys the dropout by seed and epoch, numbers or tensors on the model's device; None for torch's generator.
 
         With `draws`, keys for the trials of `repeated(draws)`, from the seeds of the trials that are repeated.
         """
-        start: Tensor | None = None
-        if seeds is not None:
-            start = torch.as_tensor(seeds, device=next(self.parameters()).device)
-            start = start if self.trials is not None else start[0]
-        n = self.num_layers
-        self.row_keys = None if start is None else random.keys(start, 2 * n + 3, epoch)
-        streams: dict[Any, int] = {dropout: n + i for i, dropout in enumerate(self.dropouts)}
-        streams[self.entrance.drop_nodes] = 2 * n + 2  # behind those of the dropout, at most n + 2
-        for module, stream in streams.items():
+        start = self._start(seeds)
+        for module, stream in self.streams().items():
             keys = None if start is None else random.keys(start, stream, epoch)
             module.keys = keys if keys is None or draws is None else random.drawn(keys, checked_count(draws, "draws"))
+
+    def _start(self, seeds: Sequence[int] | Tensor | None) -> Tensor | None:
+        """The seeds, (S,), or that of the one trial, ()."""
+        if seeds is None:
+            return None
+        start = torch.as_tensor(seeds, device=next(self.parameters()).device)
+        return start if self.trials is not None else start[0]
 
     # ------------------------------------------------------------------ some of the trials
 
@@ -109,7 +106,51 @@ class SideBySide(Layers):
         state = {name: (t if stacked else t.unsqueeze(0))[rows].clone() for name, t in self.state_dict().items()}
         return self._made(of_trials(self.config, rows), state)
 
-    def without_layers(self: Model, numbers: Iterable[int]) -> Model:
+    def _made(self: Model, config: dict[str, Any], state: dict[str, Tensor]) -> Model:
+        made = type(self)(**config).to(next(self.parameters()).device)
+        # Assigned, so that each keeps its device and dtype: path weights may be float64 beside float32 matrices.
+        made.load_state_dict(state, assign=True)
+        made.decay = self.decay
+        trained = dict(self.named_parameters())
+        for name, p in made.named_parameters():
+            p.requires_grad_(trained[name].requires_grad)
+        return made.train(self.training)
+
+
+class LayersSideBySide(SideBySide, Layers):
+    """Base of `PAN`."""
+
+    row_keys: Tensor | None = None  # by which nodes are drawn at a step, where some are looked at alone
+
+    def complete(self) -> dict[str, Any]:
+        """The settings, `resolved`."""
+        raise NotImplementedError
+
+    def streams(self) -> Mapping[Any, int]:
+        n = self.num_layers
+        found: dict[Any, int] = {dropout: n + i for i, dropout in enumerate(self.dropouts)}
+        found[self.entrance.drop_nodes] = 2 * n + 2  # behind those of the dropout, at most n + 2
+        return found
+
+    def _stream(self, i: int) -> int:
+        n = self.num_layers
+        return i if i < n else n + 1 + i  # those between are the dropout's
+
+    def _seed_surroundings(self, seed: int) -> None:
+        """Made anew from the seed, on the CPU, as on any device."""
+        with torch.random.fork_rng(devices=[]):
+            torch.default_generator.manual_seed(seed)
+            fresh = surroundings(self.complete())
+        for name in ("act", "norms", "jk"):
+            if isinstance(fresh[name], nn.Module):
+                getattr(self, name).load_state_dict(fresh[name].state_dict())
+
+    def key(self, seeds: Sequence[int] | Tensor | None, epoch: int | Tensor, draws: int | None = None) -> None:
+        super().key(seeds, epoch, draws)
+        start = self._start(seeds)
+        self.row_keys = None if start is None else random.keys(start, 2 * self.num_layers + 3, epoch)
+
+    def without_layers(self: Stack, numbers: Iterable[int]) -> Stack:
         """The model with some layers taken out, by their numbers 1 …, to see whether it uses them.
 
         Only with a residual to the input, where all layers are alike; each keeps the β of its own number.
@@ -135,16 +176,6 @@ class SideBySide(Layers):
                 continue
             state[name] = tensor.clone()
         return self._made(of_layers(self.config, places, [names[i] for i in places]), state)
-
-    def _made(self: Model, config: dict[str, Any], state: dict[str, Tensor]) -> Model:
-        made = type(self)(**config).to(next(self.parameters()).device)
-        # Assigned, so that each keeps its device and dtype: path weights may be float64 beside float32 matrices.
-        made.load_state_dict(state, assign=True)
-        made.decay = self.decay
-        trained = dict(self.named_parameters())
-        for name, p in made.named_parameters():
-            p.requires_grad_(trained[name].requires_grad)
-        return made.train(self.training)
 
 
 def _integers(values: Any) -> list[int] | None:
