@@ -186,26 +186,29 @@ def standings(contest: Contest, records: Iterable[Record]) -> list[Standing]:
 
 def _standing(contest: Contest, model: str, known: dict[str, Record], first: Standing | None) -> Standing | None:
     chosen = contest.choices(model, known.values())
-    tested = {
-        k: [known[task.key()] for task in tasks if task.key() in known]
-        for k, tasks in contest.tested(model, chosen).items()
-    }
-    tested = {k: records for k, records in tested.items() if records}
+    asked = {k: _among(known, tasks) for k, tasks in contest.tested(model, chosen).items()}
+    tested = {k: records for k, records in asked.items() if records}
     if not tested:
         return None
-    by_fold = {k: 100 * statistics.fmean(r.test_accuracy or 0.0 for r in records) for k, records in tested.items()}
-    tried = [known[task.key()] for task in contest.tried(model) if task.key() in known]
-    mine = [*tried, *(record for records in tested.values() for record in records)]
-    changes = () if first is None else tuple(by_fold[k] - first.by_fold[k] for k in by_fold if k in first.by_fold)
+    by_fold = {k: 100 * statistics.fmean(each.test_accuracy or 0.0 for each in mine) for k, mine in tested.items()}
+    mine = sum(tested.values(), _among(known, contest.tried(model)))
+    there = {} if first is None else first.by_fold
+    changes = tuple(by_fold[k] - there[k] for k in by_fold if k in there)
     return Standing(
-        model,
-        by_fold,
-        statistics.median(record.seconds for record in mine),
-        len(mine),
-        {k: chosen[k] for k in tested},
-        first.name if first is not None and changes else "",
-        changes,
+        name=model,
+        by_fold=by_fold,
+        seconds=statistics.median(record.seconds for record in mine),
+        trainings=len(mine),
+        chosen={k: chosen[k] for k in tested},
+        against=first.name if first is not None and changes else "",
+        changes=changes,
     )
+
+
+def _among(known: dict[str, Record], tasks: Iterable[Task]) -> list[Record]:
+    """The records of some tasks, of those that have one."""
+    keys = (task.key() for task in tasks)
+    return [known[key] for key in keys if key in known]
 
 
 def contests_in(records: Sequence[Record]) -> list[Contest]:

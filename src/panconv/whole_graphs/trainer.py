@@ -72,9 +72,14 @@ class WholeGraphs:
         # No test graph is marked as one while settings are chosen.
         shown = GraphParts(parts.train, parts.val, torch.zeros_like(parts.test))
         size = how["batch"]
+        learned = GraphBatches(graphs, shown, batch_size=size)
+        if trials is not None:
+            # Dropout is drawn by the place of a node in its batch. So that a training comes out the same whichever
+            # folds are beside it, the batches are always whole; whose graphs they are is told by the masks.
+            learned.kept.fill_(True)
         result = fit(
             made(entry, graphs, how, trials),
-            GraphBatches(graphs, shown, batch_size=size),
+            learned,
             val=held(graphs, parts.val, "val", size),
             test=held(graphs, parts.test, "test", size) if one.tested else None,
             seeds=[task.seed for task in tasks],
