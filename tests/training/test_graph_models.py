@@ -294,3 +294,12 @@ def test_a_batch_as_pyg_has_it():
     model = PANGraph(F, H, C).eval()
     found = model(joined.x, joined.edge_index, batch=joined.batch)
     torch.testing.assert_close(found, torch.cat([model(each.x, each.edge_index) for each in graphs]))
+
+
+def test_a_step_is_traced_whole():
+    model, adj = made(2, num_layers=1), Adjacency.of(EDGES, num_nodes=7)
+    other, given = made(2, num_layers=1), {**GRAPHS, "graph_weight": torch.tensor([[1.0, 0]] * 2 + [[1.0, 1]] * 3)}
+    other.load_state_dict(model.state_dict())
+    compiled = torch.compile(other, backend="aot_eager", fullgraph=True)
+    torch.testing.assert_close(compiled(X, adj, **given), model(X, adj, **given))
+    torch.testing.assert_close(other.blocks[0].norm.running_var, model.blocks[0].norm.running_var)

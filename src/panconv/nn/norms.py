@@ -78,8 +78,8 @@ class BatchNorm(_Norm):
         )
         found = moments(features, own, mean, var)
         with torch.no_grad():
-            mean.lerp_(found.mean.to(mean.dtype), self.momentum)
-            var.lerp_((found.var * own.unbiased).to(var.dtype), self.momentum)
+            now = [each.to(mean.dtype) for each in (found.mean, found.var * own.unbiased)]
+            torch._foreach_lerp_([mean, var], now, self.momentum)
         return normalised(features, own, found, weight, bias, self.eps).reshape(x.shape)
 
 

@@ -64,7 +64,8 @@ class _Normalised(torch.autograd.Function):
         factor = scale.to(root.dtype) * root
         ctx.save_for_backward(x, share, mean, root, factor)
         ctx.dtype = scale.dtype
-        return torch.addcmul(shift - mean * factor, x.to(root.dtype), factor).to(x.dtype)
+        level = torch.addcmul(shift.to(root.dtype), mean, factor, value=-1)
+        return torch.addcmul(level, x.to(root.dtype), factor).to(x.dtype)
 
     @staticmethod
     @once_differentiable
@@ -76,7 +77,7 @@ class _Normalised(torch.autograd.Function):
         found = None
         if ctx.needs_input_grad[0]:
             slope = of_scale * root * factor
-            level = factor * total - mean * slope
+            level = torch.addcmul(factor * total, mean, slope, value=-1)
             found = torch.empty_like(x, dtype=root.dtype, memory_format=torch.contiguous_format)
             for block, of_g, part, out in _blocks(x, g, share.unsqueeze(-1), found):
                 back = torch.addcmul(level, block.to(root.dtype), slope).mul_(part)  # through mean and variance
@@ -91,5 +92,7 @@ def _sum(parts: Iterator[Tensor]) -> Tensor:
 
 def _blocks(x: Tensor, *others: Tensor) -> Iterator[tuple[Tensor, ...]]:
     """The rows of tensors (N, …), some at a time on the CPU, where what is made of them is to stay in the caches."""
-    rows = x.size(0) if x.is_cuda else _BLOCK * torch.get_num_threads() // max(1, x[0].numel() if len(x) else 1)
-    return zip(*(each.split(max(1, rows)) for each in (x, *others)), strict=True)
+    if x.is_cuda or torch.compiler.is_compiling() or not len(x):
+        return iter([(x, *others)])
+    rows = max(1, _BLOCK * torch.get_num_threads() // max(1, x[0].numel()))
+    return zip(*(each.split(rows) for each in (x, *others)), strict=True)

@@ -21,7 +21,7 @@ class Part(NamedTuple):
 
     rows: Tensor | None  # (n,), or (n, S) where each trial has its own; None for all
     y: Tensor  # classes (n, 1) or (n, S), or labels or numbers (n, 1, C) or (n, S, C)
-    weight: Tensor | None = None  # (n, 1) or (n, S), of each row: 0 for those that fill up the shorter splits
+    weight: Tensor | None = None  # (n, 1) or (n, S), of each row: 0 for those that fill up, or are other trials'
     filled: bool = False  # whether there are such rows
 
     @staticmethod
