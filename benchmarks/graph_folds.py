@@ -6,8 +6,8 @@
 
 The set is NCI1 from the folder that PANCONV_TU names, or else as many random molecules. All sides train the same folds,
 four layers of 64 in batches of 128, and evaluate the validation part after every epoch. "side by side" is what
-`panconv graphs` runs; "one by one" is `fit` as well, on a model of one trial and its own graphs; "PyG" is a loop over
-PyG's `DataLoader` and a GIN of its modules. Times are those of all folds together, per epoch, the fastest of the
+`panconv graphs` runs on a GPU; "one by one" is `fit` as well, on a model of one trial and its own graphs, as on a CPU;
+"PyG" is a loop over PyG's `DataLoader` and a GIN of its modules. Times are those of all folds together, per epoch, the fastest of the
 rounds. The ratios say how many times faster side by side is.
 """
 
@@ -43,7 +43,7 @@ def tasks_of(name: str, graphs: GraphSet, folds: int, epochs: int) -> list[Task]
 
 
 def together(graphs: GraphSet, tasks: list[Task], device: str) -> None:
-    WholeGraphs(graphs).train(tasks, device, "", lambda *_: None)
+    WholeGraphs(graphs, together=True).train(tasks, device, "", lambda *_: None)
 
 
 def apart(graphs: GraphSet, tasks: list[Task], device: str) -> None:

@@ -24,17 +24,17 @@ def task(name, seed=0, tested=True, split="given", dataset="rings", **changes):
     return Task(dataset, recorded(name), None, split, how, seed, tested)
 
 
-def trained(tasks, graphs=RINGS):
-    return WholeGraphs(graphs).train(tasks, "cpu", "", lambda *_: None)
+def trained(tasks, graphs=RINGS, together=None):
+    return WholeGraphs(graphs, together).train(tasks, "cpu", "", lambda *_: None)
 
 
 @pytest.mark.parametrize("name", ["pan", "gin"])
 def test_alone_or_beside_other_folds_and_settings(name):
     tasks = [task(name, s, dropout=p, lr=lr) for p, lr in ((0.0, 0.01), (0.5, 0.02)) for s in (0, 1, 3, 4)]
     assert len({WholeGraphs().beside(each) for each in tasks}) == 1
-    together = trained(tasks)
+    together = trained(tasks, together=True)
     for one, among in zip(tasks, together, strict=True):
-        (alone,) = trained([one])
+        (alone,) = trained([one], together=True)
         assert alone.test_accuracy == pytest.approx(among.test_accuracy, abs=1e-6)
         assert alone.val_accuracy == pytest.approx(among.val_accuracy, abs=1e-6)
         assert alone.best_epoch == among.best_epoch
@@ -42,12 +42,22 @@ def test_alone_or_beside_other_folds_and_settings(name):
     assert together[0].loss_curve != together[3].loss_curve  # seeds 0 and 4 have one fold, and each a start of its own
 
 
+@pytest.mark.parametrize("name", ["pan", "gcn"])
+def test_folds_side_by_side_are_what_they_are_one_by_one_on_their_own_graphs(name):
+    tasks = [task(name, s) for s in range(3)]
+    for one, among in zip(tasks, trained(tasks, together=True), strict=True):
+        (alone,) = trained([one])
+        assert alone.loss_curve == pytest.approx(among.loss_curve, rel=1e-3)
+        assert alone.test_accuracy == pytest.approx(among.test_accuracy, abs=1e-6)
+
+
 def test_what_shapes_a_model_keeps_trainings_apart():
     keys = [WholeGraphs().beside(each) for each in (task("pan"), task("pan", readout="mean"), task("pan", L=3))]
     assert len(set(keys)) == 3
     few = [task("sagpool", s) for s in range(3)]
     assert [len(batch) for batch in batched(few, WholeGraphs(RINGS))] == [1, 1, 1]
-    wide, slim = (WholeGraphs(RINGS).at_once(task("pan", hidden=hidden), "cpu") for hidden in (512, 64))
+    assert WholeGraphs(RINGS).at_once(task("pan"), "cpu") == 1  # where one by one is faster
+    wide, slim = (WholeGraphs(RINGS, together=True).at_once(task("pan", hidden=hidden), "cpu") for hidden in (512, 64))
     assert 1 <= wide < slim
 
 

@@ -20,7 +20,7 @@ from panconv.whole_graphs.menu import MENU, VECTORS, Entry, entry_of, recorded
 from panconv.whole_graphs.models import made
 from panconv.whole_graphs.parts import COUNTS, check_split, held, named_graphs, number_of, parts_of
 
-_BATCH_BYTES = 2**29  # on the CPU
+_BATCH_BYTES = 2**30  # on a CPU
 # What is held of one trial while it trains, in float32 values per node and hidden feature of a layer: so many, and for
 # each length of a matrix of its own one more.
 _HELD, _BYTES = 10, 4
@@ -33,9 +33,12 @@ class WholeGraphs:
 
     Args:
         graphs: the set, where it is not to be read by the name that the tasks have.
+        together: whether they do; None for where it is faster, on a GPU. A CPU has as much to do for ten folds as for
+            one ten times, and a training by itself need not go through the graphs of the others.
     """
 
     graphs: GraphSet | None = None
+    together: bool | None = None
 
     def check(self, task: Task) -> None:
         check_task(task)
@@ -54,7 +57,7 @@ class WholeGraphs:
 
     def at_once(self, task: Task, device: str) -> int:
         how = task.settings
-        if not _entry(task).beside:
+        if not self._are_together(task, device):
             return 1
         graphs, place = self._set(task), torch.device(device)
         nodes = how["batch"] * len(graphs.x) / len(graphs)
@@ -65,7 +68,7 @@ class WholeGraphs:
     def train(self, tasks: list[Task], device: str, command: str, tell: Tell) -> list[Record]:
         one, entry = tasks[0], _entry(tasks[0])
         graphs, how = _on(self._set(one), device), _side_by_side(tasks)
-        trials = len(tasks) if entry.beside else None
+        trials = len(tasks) if len(tasks) > 1 or self._are_together(one, device) else None
         drawn = parts_of(self._set(one), one)
         numbers = [number_of(task) for task in tasks]
         parts = drawn.of_runs(numbers) if trials is not None else drawn.run(numbers[0])
@@ -88,6 +91,11 @@ class WholeGraphs:
             **{name: how[name] for name in ("lr", "weight_decay", "epochs", "patience", "keep")},
         )
         return [_record(task, s, result, device, command) for s, task in enumerate(tasks)]
+
+    def _are_together(self, task: Task, device: str) -> bool:
+        """Whether trainings have a dimension of trials, be it of one."""
+        on_gpu = torch.device(device).type != "cpu"
+        return _entry(task).beside and (on_gpu if self.together is None else self.together)
 
     def _set(self, task: Task) -> GraphSet:
         return _read(task.dataset) if self.graphs is None else self.graphs
