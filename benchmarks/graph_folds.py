@@ -7,8 +7,8 @@
 The set is NCI1 from the folder that PANCONV_TU names, or else as many random molecules. All sides train the same folds,
 four layers of 64 in batches of 128, and evaluate the validation part after every epoch. "side by side" is what
 `panconv graphs` runs on a GPU; "one by one" is `fit` as well, on a model of one trial and its own graphs, as on a CPU;
-"PyG" is a loop over PyG's `DataLoader` and a GIN of its modules. Times are those of all folds together, per epoch, the fastest of the
-rounds. The ratios say how many times faster side by side is.
+"PyG" is a loop over PyG's `DataLoader` and a GIN of its modules. Times are those of all folds together, per epoch, the
+fastest of the rounds. The ratios say how many times faster side by side is.
 """
 
 from __future__ import annotations

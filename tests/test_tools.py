@@ -43,6 +43,13 @@ def test_the_pages_have_the_tables_of_the_records(zoo_tables):
         assert zoo_tables.filled(page, parts) == page, f"python tools/zoo_tables.py writes another {name}"
 
 
+def test_the_page_of_graphs_has_the_tables_of_the_records(monkeypatch):
+    monkeypatch.syspath_prepend(TOOLS)
+    made = tool("graph_tables")
+    page = made.PAGE.read_text()
+    assert made.filled(page, made.tables()) == page, "python tools/graph_tables.py writes another graphs.md"
+
+
 def test_what_has_not_been_run_is_a_dash(zoo_tables):
     parts = zoo_tables.operators([])
     assert "| GAT | – | – | – | – | – | – | – | – | – |" in parts["operators"].splitlines()
