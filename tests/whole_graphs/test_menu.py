@@ -6,6 +6,7 @@ from ring_set import rings
 from panconv.records.record import Task
 from panconv.training.authors_pan import AUTHORS_RUNS
 from panconv.whole_graphs.menu import COMMON, MENU, VECTORS, checked, entry_of, recorded
+from panconv.whole_graphs.models import made
 from panconv.whole_graphs.trainer import WholeGraphs
 
 RINGS = rings(18)
@@ -23,6 +24,13 @@ def test_every_model_is_trained_under_all_its_settings(name):
         WholeGraphs().check(task)
         (record,) = WholeGraphs(RINGS).train([task], "cpu", "", lambda *_: None)
         assert 0 <= record.test_accuracy <= 1
+
+
+@pytest.mark.parametrize("name", ["pan-pool", "sagpool", "topk"])
+def test_pools_stand_behind_the_second_of_four_layers(name):
+    entry = MENU[name]
+    model = made(entry, RINGS, entry.points()[0], None)
+    assert list(model.pools) == [{"pan-pool": "2"}.get(name, "1")]  # counted from 1, and from 0
 
 
 def test_all_have_the_same_where_they_have_it():

@@ -27,6 +27,14 @@ def test_a_batch_is_its_graphs_one_by_one(pool, readout):
     assert model(x, EDGES, batch=BATCH, batch_size=4).shape == (4, 2)  # the last two have no nodes
 
 
+def test_edges_count_by_their_weights():
+    model, x, batch = PooledGCN(3, 16, 2, pool="topk").eval(), torch.randn(5, 3), BATCH
+    weight = torch.tensor([1.0, 1, 0, 0, 1, 1])
+    found = model(x, EDGES, weight, batch)
+    torch.testing.assert_close(found, model(x, EDGES[:, weight > 0], batch=batch))
+    assert not torch.allclose(found, model(x, EDGES, batch=batch))
+
+
 def test_the_sign_of_sagpooling_is_no_matter_of_chance():
     signs = set()
     for seed in range(8):

@@ -72,6 +72,20 @@ def test_seed_s_has_fold_s_mod_n():
     assert parts.test.sum(1).eq(1).all()
 
 
+@pytest.mark.parametrize("together", [True, False])
+def test_a_training_learns_from_its_own_fold(together, monkeypatch):
+    seen, fit = [], module.fit
+    monkeypatch.setattr(module, "fit", lambda model, data, **how: seen.append((data, how)) or fit(model, data, **how))
+    drawn, seeds = parts_of(RINGS, task("gin")), [3, 6] if together else [6]
+    trained([task("gin", s) for s in seeds], together=together)
+    ((data, how),) = seen
+    numbers = [3, 2] if together else 2
+    assert torch.equal(data.masks["train_mask"], drawn.train[:, numbers])
+    for part, mine in (("val", drawn.val), ("test", drawn.test)):
+        there = torch.cat([batch.index for batch in how[part]]).unique()
+        assert torch.equal(there, mine[:, numbers].reshape(len(RINGS), -1).any(1).nonzero().squeeze(1))
+
+
 def test_batches_that_are_held_are_of_one_fold_each():
     masks = parts_of(RINGS, task("gin")).val[:, [0, 1, 0, 3]]
     found = torch.zeros_like(masks)
