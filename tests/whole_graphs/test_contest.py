@@ -5,48 +5,17 @@ from collections import Counter
 
 import pytest
 from ring_set import rings
+from untrained_graphs import Told
 
 from panconv.data import GraphSet
 from panconv.records.interval import interval
 from panconv.records.record import Record, Results, Task
-from panconv.training.runner import Diverged
 from panconv.whole_graphs.contest import Contest, contests_in, standings
 from panconv.whole_graphs.menu import MENU, recorded
 from panconv.whole_graphs.parts import parts_of
 from panconv.whole_graphs.trainer import WholeGraphs
 
 MODELS = ("pan", "gin", "authors")
-
-
-class Told:
-    """A trainer without training: what a task gives is a function of it."""
-
-    def __init__(self, val=lambda task: 0.5, test=lambda task: 0.6, lost=lambda task: False):
-        self.val, self.test, self.lost, self.trained = val, test, lost, []
-
-    def check(self, task):
-        pass
-
-    def beside(self, task):
-        return task.alike()
-
-    def at_once(self, task, device):
-        return 99
-
-    def train(self, tasks, device, command, tell):
-        if any(map(self.lost, tasks)):
-            raise Diverged("no trial ever had a finite loss")
-        self.trained += tasks
-        return [
-            Record(
-                **vars(task),
-                test_accuracy=self.test(task) if task.tested else None,
-                val_accuracy=self.val(task),
-                val_loss=1.0,
-                **{"seconds": 2.0, "device": device, "versions": {}, "command": command, "best_epoch": 1},
-            )
-            for task in tasks
-        ]
 
 
 def place(task):

@@ -2,6 +2,7 @@
 
 from report_records import demo
 from run_records import make
+from untrained_graphs import Told
 
 from panconv.paper.claims.claim import Evidence
 from panconv.paper.report import write_report
@@ -9,37 +10,16 @@ from panconv.paper.report.own import own_graphs
 from panconv.paper.report.summary import table1, table2, table3
 from panconv.paper.report.verdicts import judged_by
 from panconv.paper.report.whole import whole_graphs
-from panconv.records.record import Record, Results
+from panconv.records.record import Results
 from panconv.whole_graphs.contest import Contest
 
-
-class Told:
-    def check(self, task):
-        pass
-
-    def beside(self, task):
-        return task.model
-
-    def at_once(self, task, device):
-        return 99
-
-    def train(self, tasks, device, command, tell):
-        made = {"seconds": 1.0, "device": device, "versions": {}, "command": command, "best_epoch": 1, "val_loss": 1.0}
-        figures = {"graphs:pan": 0.8, "graphs:gin": 0.7}
-        return [
-            Record(
-                **vars(task),
-                test_accuracy=figures[task.model] + 0.01 * (task.seed % 2) if task.tested else None,
-                val_accuracy=0.5,
-                **made,
-            )
-            for task in tasks
-        ]
+FIGURES = {"graphs:pan": 0.8, "graphs:gin": 0.7}
 
 
 def contested(dataset="NCI1", **options):
     contest = Contest(dataset, ("pan", "gin"), folds=2, **options)
-    return contest.train(Told(), command="panconv graphs NCI1.txt --model pan,gin --folds 2")
+    told = Told(test=lambda task: FIGURES[task.model] + 0.01 * (task.seed % 2))
+    return contest.train(told, command="panconv graphs NCI1.txt --model pan,gin --folds 2")
 
 
 def test_a_table_for_each_set():
