@@ -24,7 +24,7 @@ ROOMS = [
         "testing",
         "data",
     ),
-    *("records", "training", "walkers", "tasks", "estimator", "paper", "best", "cli"),
+    *("records", "training", "walkers", "tasks", "estimator", "whole_graphs", "paper", "best", "cli"),
 ]
 RANK = {name: rank for rank, name in enumerate(ROOMS)}
 PUBLIC = [
@@ -140,6 +140,7 @@ COVERED = {
     "paths/masked": "nn/test_explainable",
     "paths/self_avoiding": "paths/test_formed",
     "paths/shortest": "paths/test_formed",
+    "records/interval": "paper/claims/test_judges",
     "records/ranking": "training/test_grid",
     "records/schema": "records/test_record",
     "records/upgrades": "records/test_jsonl",
@@ -149,6 +150,7 @@ COVERED = {
     "training/present": "training/test_graph_folds",
     "training/runner": "training/test_pans",
     "training/state": "training/test_saving",
+    **{f"whole_graphs/{name}": "whole_graphs/test_trainer" for name in ("models", "parts")},
     "weights/naming": "weights/test_kinds",
     "weights/path_weights": "weights/test_kinds",
     "weights/reading": "weights/test_kinds",

@@ -51,6 +51,15 @@ def test_picking_beside_joining(scripts, capsys):
     assert names == ["picked", "block_diagonal", "Batch", "fresh", "an"]
 
 
+def test_folds_side_by_side_beside_one_by_one(scripts, capsys, tmp_path):
+    arguments = ["--graphs", "24", "--folds", "2", "--epochs", "1", "--rounds", "1", "--json", str(tmp_path / "x.json")]
+    scripts("graph_folds").main(arguments)
+    names = [line.split("  ")[0] for line in capsys.readouterr().out.splitlines() if " ms an epoch" in line]
+    pairs = [f"{model}, {way}" for model in ("pan", "gin") for way in ("side by side", "one by one")]
+    assert names == [*pairs, "GIN in PyG, one by one"]
+    assert json.loads((tmp_path / "x.json").read_text())["ratios"].keys() == {"pan", "gin"}
+
+
 @pytest.fixture(scope="module")
 def quick(tmp_path_factory):
     """One quick run on the CPU: what it printed, where it wrote, where it drew."""

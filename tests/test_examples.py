@@ -124,6 +124,13 @@ def test_random_propagation(capsys):
     assert "three draws that agree: validation accuracy" in capsys.readouterr().out
 
 
+def test_graph_classification(capsys):
+    found = runpy.run_path(str(EXAMPLES / "graph_classification.py"))["main"](count=120, epochs=15, folds=3)
+    assert found.keys() == {"PAN", "GIN", "no edges"}
+    assert found["PAN"] > found["no edges"]
+    assert "degrees, one-hot" in capsys.readouterr().out
+
+
 @pytest.fixture(scope="module")
 def served(tmp_path_factory):
     """A model of two circles of friends, and what answers for it."""

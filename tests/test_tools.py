@@ -4,10 +4,12 @@ import importlib.util
 from pathlib import Path
 
 import pytest
+from untrained_graphs import Told
 
 from panconv.paper.claims.claim import Evidence
 from panconv.paper.report.recorded import recorded
 from panconv.records.record import Results
+from panconv.whole_graphs.contest import Contest
 
 TOOLS = Path(__file__).parents[1] / "tools"
 
@@ -41,6 +43,34 @@ def test_the_pages_have_the_tables_of_the_records(zoo_tables):
     for name in zoo_tables.PAGES:
         page = (zoo_tables.DOCS / name).read_text()
         assert zoo_tables.filled(page, parts) == page, f"python tools/zoo_tables.py writes another {name}"
+
+
+def test_the_page_of_graphs_has_the_tables_of_the_records(monkeypatch):
+    monkeypatch.syspath_prepend(TOOLS)
+    made = tool("graph_tables")
+    page = made.PAGE.read_text()
+    assert made.filled(page, made.tables()) == page, "python tools/graph_tables.py writes another graphs.md"
+
+
+def test_records_of_graphs_are_packed_into_a_file_for_each_set(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(TOOLS)
+    made = tool("graph_tables")
+    for name in ("RECORDS", "PAGE"):
+        monkeypatch.setattr(made, name, tmp_path / name)
+    made.PAGE.write_text("<!-- contests: begin -->\n<!-- contests: end -->\n")
+    made.main()
+    assert "Not trained yet" in made.PAGE.read_text()
+    for i, contest in enumerate((Contest("A", ("pan", "gin"), folds=2), Contest("B", ("authors",), runs=2))):
+        contest.train(Told(), Results(tmp_path / f"{i}"))
+    Contest("B", ("pan",), folds=2, quick=True).train(Told(), Results(tmp_path / "1"))
+    made.main([str(tmp_path / "0")])
+    made.main([str(tmp_path / "1")])
+    assert sorted(path.name for path in made.RECORDS.iterdir()) == ["A.jsonl", "B.jsonl"]
+    assert len(Results(made.RECORDS).read()) == 2 * (8 * 2 + 2 * 3) + 2 * 3
+    page = made.PAGE.read_text()
+    assert "**A**, 2 folds:" in page
+    assert "| GIN | **60.0** ± 0.0 | +0.0 ± 0.0 | 22 |" in page
+    assert "**B**, 2 random splits:" in page
 
 
 def test_what_has_not_been_run_is_a_dash(zoo_tables):

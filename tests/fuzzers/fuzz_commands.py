@@ -79,6 +79,7 @@ SOUND = {
         "ids": "n1 n1,n7",
     },
     **{"columns": "source=a,target=b label=kind weight=w"},
+    **{"contestants": "pan gin,structure-free topk", "source": "many.txt", "folds": "2 3", "runs": "1 2"},
     **{"settings": "lr=0.1 steps=2 normalize=false alpha=1 epochs=1 hidden=4"},
 }
 WRONG = {
@@ -98,6 +99,10 @@ WRONG |= {
     "metric": ["loss", "", "r2"],
     "hidden": [*NASTY, "9" * 13],
 }
+WRONG |= {
+    "contestants": ["gni", "", ",", "gcnii"],
+    "source": ["edges.csv", "nowhere", "[/b]", "", ".", "file", "n" * 300],
+}
 WRONG |= {"columns": ["", "source", "form=a", "source=a", "=,=", "label=[/b]"], "label": ["", "[/b]", "lable", "a"]}
 WRONG["settings"] = ["lr=1e400", "lr=nan", "hidden=" + "9" * 400, "hidden=0", "lr=" + "[" * 99_999, "=", "lr", "lr=1e"]
 WRONG["settings"] += ["normalize=0", "decay=x", "[/b]=1", "epochs=" + "9" * 5000, "alpha=" + "9" * 400]
@@ -112,6 +117,7 @@ BASE = {
     "thermodynamics": "--L 2",
     "operators": "--quick --datasets cora --models sgc",
     "zoo": "--trials 1",
+    "graphs": "--quick --folds 2 --reruns 1 --model structure-free",
     "spectrum": "--starts 2",
     "filters": "--temperatures 0.5",
     "links": "--trials 1 --steps 1",
@@ -133,6 +139,18 @@ def planetoid_files(folder, N=510, F=9, C=3):
     for name, part in {**parts, "y": labels[:4], "graph": graph}.items():
         (folder / f"ind.tiny.{name}").write_bytes(pickle.dumps(part, protocol=3))
     (folder / "ind.tiny.test.index").write_text("\n".join(map(str, range(first, N))))
+
+
+def many_graphs(path):
+    """Rings and paths of 3 to 6 nodes, in the format of GIN's text."""
+    lines = ["24"]
+    for i in range(24):
+        nodes, ring = 3 + i % 4, i % 2
+        lines.append(f"{nodes} {ring}")
+        for v in range(nodes):
+            ends = [u for u in (v - 1, v + 1) if 0 <= u < nodes] if not ring else [(v - 1) % nodes, (v + 1) % nodes]
+            lines.append(" ".join(map(str, (v % 2, len(ends), *ends))))
+    path.write_text("\n".join(lines) + "\n")
 
 
 def small_graph(*_, sparse=False, **__):
@@ -210,6 +228,7 @@ class Fuzzer:
         rows = [f"n{i},n{i * 7 % 41},{i}" for i in range(40)]
         (place / "edges.csv").write_text("\n".join(["a,b,w", *rows]))
         (place / "nodes.csv").write_text("\n".join(["id,kind,x", *(f"n{i},k{i % 3},{i / 7}" for i in range(41))]))
+        many_graphs(place / "many.txt")
         (place / "file").write_text("mine")
         (place / "old").mkdir()
         (place / "old/old.jsonl").write_text('{"schema": "panconv-run-0"}\n' + "[" * 99_999 + "\n")

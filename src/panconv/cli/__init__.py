@@ -22,6 +22,7 @@ from panconv.cli.describe import describe
 from panconv.cli.explain import explain
 from panconv.cli.filters import filters
 from panconv.cli.fit import fit
+from panconv.cli.graphs import graphs
 from panconv.cli.grid import grid
 from panconv.cli.influence import influence
 from panconv.cli.operators import operators
@@ -45,10 +46,12 @@ app = typer.Typer(
 )
 for command in (
     *(fit, predict, explain),
-    *(train, search, grid, reproduce, temperature, thermodynamics, operators),
+    *(train, search, grid, graphs, reproduce, temperature, thermodynamics, operators),
     *(zoo, spectrum, filters, links, communities, similar, influence, report, claims, data, describe),
 ):
-    app.command(no_args_is_help=command not in (train, operators, zoo, influence, report, claims, data))(command)
+    app.command(no_args_is_help=command not in (train, graphs, operators, zoo, influence, report, claims, data))(
+        command
+    )
 # The parser's own complaints. Typer may carry its parser inside or import click: either way this name reaches it.
 _UsageError: Any = typer.BadParameter.__bases__[0]
 

@@ -19,6 +19,7 @@ from panconv.cli import voice
 from panconv.paper.zoo.registry import METHODS
 from panconv.records.jsonl import strict
 from panconv.records.record import PAN, Task
+from panconv.whole_graphs.menu import entry_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -239,5 +240,7 @@ def _trained(task: Task) -> str:
     """What is trained, in words."""
     if task.model == PAN:
         return f"{title(task.dataset)}, method {(task.operator or {})['method']}"
+    if (entry := entry_of(task.model)) is not None:
+        return f"{title(task.dataset)}, {entry.title}, {'testing' if task.tested else 'choosing'}"
     on_m = "" if task.operator is None else " on M" if task.tested else ", choosing M"
     return f"{title(task.dataset)}, {METHODS[task.model].title}{on_m}"

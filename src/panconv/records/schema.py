@@ -7,7 +7,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 PAN = "pan"
-# "random": a split of its own for each seed; "given": the graph brings n splits, and seed s has split s mod n.
+GRAPHS = "graphs:"  # with which the name of a model of whole graphs begins
+# "random": a split of its own for each seed; "given": the graph brings n splits, and seed s has split s mod n. Of a set
+# of graphs there are as many as the settings say: `folds` that are given, or `runs` drawn at random.
 SPLITS = ("public", "random", "given")
 LARGEST = 1e100  # of a number: means and deviations of such numbers cannot overflow
 DEEPEST = 8  # lists and objects within one another

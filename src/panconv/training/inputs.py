@@ -68,7 +68,8 @@ class Reader(NamedTuple):
         wanted = self.takes or (("batch",) if self.by_graph else ())
         named = {name: getattr(data, name, None) for name in _EXTRAS if name in wanted}
         named = {name: None if each is None else each.to(self.device) for name, each in named.items()}
-        if self.of_graphs and named["batch"] is not None:
+        counts = self.of_graphs or (self.takes is not None and "batch_size" in self.takes)
+        if counts and named.get("batch") is not None:
             named["batch_size"] = getattr(data, "num_graphs", None)
         if self.takes is None or edges is None or "adj" in self.takes:
             return Inputs((x, self._adjacency(data)), named)

@@ -174,7 +174,7 @@ def train_batch(
 
 def _record(task: Task, s: int, result: FitResult[PAN], learned: list[Tensor], device: str, command: str) -> Record:
     """Trial s of what was trained side by side; the many that only choose leave neither curves nor k(n) behind."""
-    loss, accuracy = (_curve(result.history[name], s, result) for name in ("val_loss", f"val_{result.metric}"))
+    loss, accuracy = (curve(result.history[name], s, result) for name in ("val_loss", f"val_{result.metric}"))
     best, own = result.best_epoch[s], (task.operator or {})["L"]
     return Record(
         **vars(task),
@@ -206,7 +206,7 @@ def _temperatures(model: PAN, s: int) -> list[float | None]:
     return [None if each is None else number_or_null(each.double().exp().item()) for each in logs] if any(laws) else []
 
 
-def _curve(values: Tensor, s: int, result: FitResult[PAN]) -> list[Any]:
+def curve(values: Tensor, s: int, result: FitResult[PAN]) -> list[Any]:
     """A trial's curve until it stopped; nothing for one that never had a finite loss."""
     last = result.stopped_epoch[s] if result.best_epoch[s] else 0
     return [number_or_null(round(value, 5)) for value in values[:last, s].tolist()]

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from scipy.stats import t as student
-
+from panconv.records.interval import Mean as Mean
+from panconv.records.interval import interval as interval
+from panconv.records.interval import quantile
 from panconv.records.ranking import std
 from panconv.records.record import Record, Results, Task
 
@@ -83,45 +84,10 @@ class Claim:
         return self.how.startswith("tests/")
 
 
-@dataclass(frozen=True)
-class Mean:
-    """A mean and half the width of its 95 % interval, by Student's t."""
-
-    mean: float
-    half: float
-
-    @property
-    def above(self) -> bool:
-        return self.mean > self.half
-
-    @property
-    def below(self) -> bool:
-        return self.mean < -self.half
-
-    @property
-    def clear(self) -> bool | None:
-        """Whether it is above 0; None where the interval has 0 in it."""
-        return self.above if self.above or self.below else None
-
-    def __str__(self) -> str:
-        return f"{self.mean:+.1f} ± {self.half:.1f}"
-
-
-def interval(values: Sequence[float]) -> Mean:
-    """The mean of some values, and where that of many more would lie: anywhere, if there is one."""
-    if len(values) < 2:
-        return Mean(statistics.fmean(values), math.inf)
-    return Mean(statistics.fmean(values), _quantile(len(values) - 1) * std(values) / math.sqrt(len(values)))
-
-
 def apart(first: Mapping[str, float], second: Mapping[str, float], trials: int) -> Mean:
     """How much larger the first of two means is, each with its standard deviation over so many trials."""
-    half = _quantile(2 * trials - 2) * math.sqrt((first["std"] ** 2 + second["std"] ** 2) / trials)
+    half = quantile(2 * trials - 2) * math.sqrt((first["std"] ** 2 + second["std"] ** 2) / trials)
     return Mean(first["mean"] - second["mean"], half)
-
-
-def _quantile(freedom: int) -> float:
-    return float(student.ppf(0.975, freedom))
 
 
 def change_by_seed(

@@ -13,6 +13,7 @@ from panconv.paper.report.summary import Cell, cell
 from panconv.paper.zoo.registry import METHODS
 from panconv.records.ranking import std
 from panconv.records.record import PAN, Record
+from panconv.records.schema import GRAPHS as WHOLE
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,8 @@ def own_graphs(records: Sequence[Record]) -> list[Own]:
     """The trainings on graphs that are not the paper's, in the order of the graphs."""
     groups: dict[str, list[Record]] = {}
     for record in records:
-        if record.dataset not in GRAPHS and record.test_accuracy is not None:
+        whole = record.model.startswith(WHOLE)
+        if record.dataset not in GRAPHS and record.test_accuracy is not None and not whole:
             groups.setdefault(record.alike(), []).append(record)
     return sorted((_own(runs) for runs in groups.values()), key=lambda each: (each.graph, each.source))
 

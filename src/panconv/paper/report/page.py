@@ -18,6 +18,7 @@ from panconv.paper.published import GRAPHS
 from panconv.paper.report import figures, rank, sections, standing, summary
 from panconv.paper.report.own import own_graphs
 from panconv.paper.report.verdicts import KINDS, Verdicts, judged_by
+from panconv.paper.report.whole import whole_graphs
 from panconv.paper.tables.baselines import EXPLAIN, REPRODUCED
 from panconv.records.record import Record, Results
 
@@ -46,6 +47,7 @@ def page(runs: Sequence[Record], ledger: Verdicts | None = None) -> str:
         cards=sections.cards(found, own),
         enough=summary.ENOUGH,
         own=own,
+        whole=whole_graphs(runs),
         ledger=ledger,
         kinds=KINDS,
         on_m=standing.on_m_rows(all_rows),

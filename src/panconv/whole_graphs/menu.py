@@ -1,0 +1,130 @@
+"""The models of the contest over whole graphs, by name: what each is, and the settings it is chosen from.
+
+All have the same width, depth, batches, epochs and patience, and a grid of at most eight settings. Never imports torch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any
+
+from panconv.base.near import meant
+from panconv.records.schema import GRAPHS
+
+# What is the same for all that have it, where a model or its grid says nothing else. The best epoch is that of the
+# highest validation accuracy, the last of several: this is what the grid is chosen by as well, and what is tested; the
+# lowest loss comes early, where a model is not yet sure of what it has right, and on such sets it ends trainings whose
+# accuracy still rises.
+COMMON: dict[str, Any] = {
+    **{"hidden": 64, "layers": 4, "readout": "sum", "dropout": 0.0},
+    **{"lr": 0.001, "weight_decay": 0.0, "batch": 128, "epochs": 250, "patience": 50, "keep": "accuracy"},
+}
+# What trials side by side may each have of their own; all else shapes the model, or its training.
+VECTORS = ("lr", "weight_decay", "dropout")
+QUICK = {"epochs": 10}
+_QUICK_SETTINGS = 2
+
+_READ: dict[str, Sequence[Any]] = {"readout": ("sum", "mean"), "dropout": (0.0, 0.5)}
+_STEPS: dict[str, Sequence[Any]] = {"lr": (0.001, 0.01)}
+_LENGTHS: dict[str, Sequence[Any]] = {"L": (2, 3)}
+# Where PyG's benchmarks have theirs: behind every second layer but the last.
+_POOL = {"ratio": 0.8}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A model of the menu.
+
+    Args:
+        title: as tables have it.
+        words: what it is, in a line.
+        kind: how it is made, by `panconv.whole_graphs.models`.
+        settings: what it has beside `COMMON`, or otherwise.
+        grid: the values that are tried of some settings, each with each.
+        beside: whether trials train side by side, in one set of tensors.
+        apart: whether it has none of `COMMON`, but all settings of its own.
+    """
+
+    title: str
+    words: str
+    kind: str = "graph"
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    grid: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    beside: bool = True
+    apart: bool = False
+
+    def points(self, dataset: str = "", quick: bool = False) -> list[dict[str, Any]]:
+        """The settings that are tried on a set of graphs; two of them and few epochs for a first look."""
+        own = dict(self.settings) if self.apart else {**COMMON, **self.settings}
+        own |= _OF_AUTHORS.get(dataset, {}) if self.kind == "authors" else {}
+        made = [{**own, **dict(zip(self.grid, values, strict=True))} for values in product(*self.grid.values())]
+        return [{**each, **QUICK} for each in made[:_QUICK_SETTINGS]] if quick else made
+
+
+# What the README of the authors' repository says, and its scripts where that says nothing. They train for all epochs.
+_AUTHORS: dict[str, Any] = {
+    **{"hidden": 64, "L": 3, "ratio": 0.5, "dropout": 0.5, "lr": 0.005, "weight_decay": 0.001},
+    **{"batch": 32, "epochs": 100, "patience": 100, "keep": "loss"},
+}
+_OF_AUTHORS: dict[str, dict[str, Any]] = {
+    f"point-patterns-{fraction}": {"L": 4, "batch": 64} for fraction in ("0.3", "0.35", "0.4")
+}
+
+MENU: dict[str, Entry] = {
+    "pan": Entry(
+        "PAN", "PANGraph: a matrix per length of walks", settings={"conv": "pan", "method": 8}, grid=_READ | _LENGTHS
+    ),
+    "pan-sum": Entry(
+        "PAN, Σ k(n)",
+        "PANGraph with a trained number per length in place of a matrix",
+        settings={"conv": "pan", "method": 5, "concat": False},
+        grid=_READ | _LENGTHS,
+    ),
+    "pan-pool": Entry(
+        "PAN with PANPool",
+        "PANGraph with a pool that keeps the nodes that most paths run through",
+        settings=dict(conv="pan", method=8, L=2, centrality="rows", **_POOL),
+        grid=_READ,
+        beside=False,
+    ),
+    "gin": Entry("GIN", "the same body on sums over neighbours", settings={"conv": "gin"}, grid=_READ | _STEPS),
+    "gcn": Entry("GCN", "the same body on Â", settings={"conv": "gcn"}, grid=_READ | _STEPS),
+    "sage": Entry("GraphSAGE", "the same body on means of neighbours", settings={"conv": "sage"}, grid=_READ | _STEPS),
+    "structure-free": Entry(
+        "structure-free", "the same body without the edges", settings={"conv": "none"}, grid=_READ | _STEPS
+    ),
+    "sagpool": Entry(
+        "SAGPool", "PyG's GCNConv and SAGPooling", "pooled", dict(pool="sag", **_POOL), _READ, beside=False
+    ),
+    "topk": Entry(
+        "TopKPool", "PyG's GCNConv and TopKPooling", "pooled", dict(pool="topk", **_POOL), _READ, beside=False
+    ),
+    "authors": Entry(
+        "AuthorsPAN",
+        "the network of the authors' second paper, under their settings",
+        "authors",
+        _AUTHORS,
+        beside=False,
+        apart=True,
+    ),
+}
+
+
+def recorded(name: str) -> str:
+    """A model's name as records have it."""
+    return GRAPHS + name
+
+
+def entry_of(model: str) -> Entry | None:
+    """The model of a record; None of one that is no model of whole graphs."""
+    return MENU.get(model.removeprefix(GRAPHS)) if model.startswith(GRAPHS) else None
+
+
+def checked(name: str) -> str:
+    """A model's name itself, if it is on the menu, capitals aside."""
+    plain = name.strip().lower()
+    if plain not in MENU:
+        raise ValueError(f"model must be one of {', '.join(MENU)}, got {name!r:.60}{meant(plain, MENU)}")
+    return plain
