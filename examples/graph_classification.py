@@ -14,9 +14,8 @@ import statistics
 import torch
 from torch_geometric.data import Data
 
-from panconv import fit
+from panconv import PANGraph, fit
 from panconv.data import GraphBatches, GraphSet, graph_folds
-from panconv.training.graph_models import PANGraph
 
 TREE = 15
 RING = torch.tensor([[0, 1, 2, 3, 4, 5], [1, 2, 3, 4, 5, 0]])
