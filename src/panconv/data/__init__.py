@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from panconv.data.edge_source import EdgeSource as EdgeSource
     from panconv.data.graph import Graph as Graph
     from panconv.data.load import load as load
+    from panconv.data.points import point_patterns as point_patterns
     from panconv.data.read import read as read
     from panconv.data.seed_loader import SeedLoader as SeedLoader
 
@@ -20,6 +21,7 @@ _HOME = {
     "Graph": "graph",
     "SeedLoader": "seed_loader",
     "load": "load",
+    "point_patterns": "points",
     "read": "read",
 }
 __all__ = list(_HOME)
