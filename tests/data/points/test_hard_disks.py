@@ -74,10 +74,18 @@ def test_disks_never_overlap(disks):
         assert nearest_distances(points).min() >= diameter(0.35) * (1 - 1e-9)
 
 
+def test_a_disk_that_has_nobody_ahead_goes_all_the_way():
+    x, y, ahead = chain(np.array([[0.1, 0.5]]), np.array([[0.1, 0.6]]), 0.2, 1.75, np.zeros(1, int))
+    assert x[0] == pytest.approx([0.85, 0.5])
+    assert (y[0].tolist(), ahead.tolist()) == ([0.1, 0.6], [0.0])
+
+
 def test_disks_that_are_level_pass_one_another():
-    # In rows that stand in line, where rounding puts disks just within reach.
-    points = equilibrium(squares(3, 0), lattice(3), 0.08, 6)
-    assert np.isfinite(points).all()
+    # They touch but for rounding. Were both ahead of each other, they would hand on the move for ever.
+    above = 0.1 + 0.2 * (1 - 2**-50)
+    x, _, _ = chain(np.array([[0.5, 0.5]]), np.array([[0.1, above]]), 0.2, 0.25, np.zeros(1, int))
+    assert x[0] == pytest.approx([0.75, 0.5])
+    points = equilibrium(squares(3, 0), lattice(3), 0.08, 6)  # rows that stand in line
     assert nearest_distances(points).min() >= 0.08 * (1 - 1e-9)
 
 

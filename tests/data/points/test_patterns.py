@@ -58,6 +58,11 @@ def test_disks_do_not_overlap_as_they_are_given_and_poisson_points_do(graphs):
     assert 0 <= graphs.points.min() <= graphs.points.max() < 1
 
 
+def test_what_is_rounded_up_to_the_border_comes_back_on_the_other_side(monkeypatch):
+    monkeypatch.setattr(patterns, "equilibrium", lambda key, points, *_: np.full_like(points, 1 - 1e-12))
+    assert point_patterns(graphs=1, nodes=32).points.max() == 0
+
+
 def test_the_order_of_nodes_says_nothing(graphs):
     assert bool((graphs.points[..., 0].diff() >= 0).all())
 
