@@ -85,6 +85,7 @@ COVERED = {
     "data/described": "cli/test_own_graphs",
     "data/trainable": "cli/test_own_graphs",
     "training/estimate": "cli/test_own_graphs",
+    "data/points/torus": "data/points/test_near",
     "data/remarks": "data/test_read",
     "data/tables": "data/test_read",
     "data/tu_folder": "data/test_graph_files",

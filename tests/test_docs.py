@@ -12,7 +12,7 @@ from panconv.records.record import UNSAID
 HOME = Path(__file__).parents[1]
 PAGES = [*sorted(HOME.glob("*.md")), *sorted(HOME.glob("docs/**/*.md"))]
 # Those whose blocks need nothing but one another.
-RUN = ("best", "estimator", "explain", "folder", "graphs", "models", "pool", "pyg", "read")
+RUN = ("best", "estimator", "explain", "folder", "graphs", "models", "point_patterns", "pool", "pyg", "read")
 
 
 @pytest.mark.parametrize("name", RUN)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from panconv.data.graph_folds import graph_split as graph_split
     from panconv.data.graph_set import GraphSet as GraphSet
     from panconv.data.load import load as load
+    from panconv.data.points import point_patterns as point_patterns
     from panconv.data.read import read as read
     from panconv.data.seed_loader import SeedLoader as SeedLoader
 
@@ -29,6 +30,7 @@ _HOME = {
     "graph_folds": "graph_folds",
     "graph_split": "graph_folds",
     "load": "load",
+    "point_patterns": "points",
     "read": "read",
     "read_graphs": "graph_files",
 }
