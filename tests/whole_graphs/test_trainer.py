@@ -7,7 +7,7 @@ import pytest
 import torch
 from ring_set import rings
 
-from panconv.data import GraphSet, graph_folds
+from panconv.data import GraphSet, graph_folds, point_patterns
 from panconv.records.record import Results, Task, parsed
 from panconv.training.runner import batched, run
 from panconv.whole_graphs import trainer as module
@@ -137,7 +137,16 @@ def test_a_record_is_enough_to_run_it_again(tmp_path, monkeypatch):
         fields = {field: getattr(record, field) for field in vars(tasks[0])}
         (again,) = WholeGraphs().train([Task(**fields)], "cpu", "", lambda *_: None)
         assert (again.val_accuracy, again.test_accuracy) == pytest.approx((record.val_accuracy, record.test_accuracy))
-    assert run(tasks, results, trainer=None if False else WholeGraphs()) == done
+    assert run(tasks, results, trainer=WholeGraphs()) == done
+
+
+def test_point_patterns_are_made_by_name():
+    made = named_graphs("point-patterns-0.3-6")
+    assert (made.name, len(made), made.num_classes) == ("point-patterns-0.3-6", 6, 3)
+    few = point_patterns(0.3, 3)
+    assert torch.equal(few.edge_index, made.edge_index[:, : few.edge_index.size(1)])  # by the same seed
+    with pytest.raises(ValueError, match="neither a file nor a folder"):
+        named_graphs("point-patterns-warm")
 
 
 def test_records_can_be_read():

@@ -24,7 +24,8 @@ def graphs(
     source: Annotated[
         str | None,
         typer.Argument(
-            metavar="[SOURCE]", help="A text file or TU folder of many graphs, or its name in the folder PANCONV_TU."
+            metavar="[SOURCE]",
+            help="A text file or TU folder of many graphs, its name in the folder PANCONV_TU, or point-patterns-0.35.",
         ),
     ] = None,
     contestants: Annotated[
@@ -110,12 +111,14 @@ def _read(source: str) -> GraphSet:
 
 def _describe(read: GraphSet) -> None:
     """What the set is, and what was mended or guessed as it was read."""
+    from panconv.data.remarks import counted
+
     facts = read.describe()
     sizes = (
         f"{facts[name]['mean']:.1f} {name} ({facts[name]['least']:g} … {facts[name]['most']:g})" for name in _SIZED
     )
     classes = ", ".join(f"{name}: {count}" for name, count in facts["classes"].items())
-    words = [f"{facts['graphs']:,} graphs", *sizes, f"{facts['columns']} features, {facts['features']}"]
+    words = [f"{facts['graphs']:,} graphs", *sizes, f"{counted(facts['columns'], 'feature')}, {facts['features']}"]
     words += [f"classes {classes}"] if classes else ["a number each"]
     screen.out.print(screen.bold(screen.one_line(read.name), screen.one_line(f": {'; '.join(words)}")))
     for name in ("without_nodes", "without_edges"):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 import torch
 from torch import Tensor
 
-from panconv.data import GraphBatches, GraphSet, graph_folds, graph_split, read_graphs
+from panconv.data import GraphBatches, GraphSet, graph_folds, graph_split, point_patterns, read_graphs
 from panconv.data.graph_batches import GraphBatch
 from panconv.data.graph_folds import GraphParts
 from panconv.records.record import Task
@@ -16,10 +17,20 @@ from panconv.records.schema import is_whole
 
 COUNTS = {"given": ("folds", 2), "random": ("runs", 1)}  # the setting that says how many, by split, and the least
 
+_POINTS = re.compile(r"point-patterns-(0\.\d{1,9})(?:-(\d{1,9}))?")
+
 
 def named_graphs(name: str) -> GraphSet:
-    """A set of graphs by the name that a record has, or by its path."""
-    return read_graphs(name)
+    """A set of graphs by the name that a record has, or by its path; point patterns are generated.
+
+    Those are called ``point-patterns-0.35``, by the share of the area that disks cover, and ``point-patterns-0.35-900``
+    where they are not to be 15,000 graphs.
+    """
+    if not (generated := _POINTS.fullmatch(str(name))):
+        return read_graphs(name)
+    fraction, count = generated.groups()
+    made = point_patterns(float(fraction), int(count)) if count else point_patterns(float(fraction))
+    return GraphSet(**{**made.tensors, "name": name})
 
 
 def check_split(task: Task) -> None:
