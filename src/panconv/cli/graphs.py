@@ -158,8 +158,7 @@ def _show(contest: Contest, found: list[Standing]) -> None:
     table = screen.table(columns, f"{screen.title(contest.dataset)}, {splits}{looks}")
     for each in found:
         figure = screen.bold(f"{each.mean:.1f}", each.figure.removeprefix(f"{each.mean:.1f}"))
-        time = f"{each.seconds:.0f}" if each.seconds >= 10 else f"{each.seconds:.2g}"
-        table.add_row(each.title, figure, each.difference, f"{each.trainings}", time)
+        table.add_row(each.title, figure, each.difference, f"{each.trainings}", each.time)
     screen.out.print(table)
     screen.out.print(screen.dim("± the standard deviation over them; of a change, its 95 % interval"))
     for each in found:
