@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from panconv.records.record import Record
 
 _MODELS = "pan,gin,structure-free"
+_SIZED = ("nodes", "edges")  # of what a description has the least, the mean and the most
 
 
 def graphs(
@@ -111,9 +112,9 @@ def _read(source: str) -> GraphSet:
 def _describe(read: GraphSet) -> None:
     """What the set is, and what was mended or guessed as it was read."""
     facts = read.describe()
-    sizes = (
+    sizes = [
         f"{facts[name]['mean']:.1f} {name} ({facts[name]['least']:g} … {facts[name]['most']:g})" for name in _SIZED
-    )
+    ]
     classes = ", ".join(f"{name}: {count}" for name, count in facts["classes"].items())
     words = [f"{facts['graphs']:,} graphs", *sizes, f"{facts['columns']} features, {facts['features']}"]
     words += [f"classes {classes}"] if classes else ["a number each"]
@@ -123,9 +124,6 @@ def _describe(read: GraphSet) -> None:
             screen.out.print(f"{facts[name]} graphs {name.replace('_', ' ')}")
     for note in facts["notes"]:
         screen.remark(note)
-
-
-_SIZED = ("nodes", "edges")
 
 
 def _check(read: GraphSet, folds: int | None, runs: int | None) -> None:
