@@ -74,6 +74,23 @@ def test_all_nodes_of_a_batch_of_graphs_count():
     torch.testing.assert_close(found.history["val_loss"], expected.history["val_loss"], rtol=1e-4, atol=1e-5)
 
 
+def test_a_module_that_asks_is_told_how_many_graphs_there_are():
+    """The last ones may have no nodes, which the batch vector does not tell."""
+
+    class Counted(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.lin = nn.Linear(2, 2)
+
+        def forward(self, x, edge_index, batch, batch_size=None):
+            return self.lin(global_mean_pool(x, batch, batch_size))
+
+    none = torch.empty(2, 0, dtype=torch.long)
+    graphs = [Data(torch.rand(n, 2), none, y=torch.tensor([n % 2])) for n in (3, 2, 1, 0)]
+    loader = DataLoader(graphs, batch_size=4)
+    assert fit(Counted(), loader, val=loader, epochs=1).predicted.shape == (4, 1)
+
+
 def test_batches_are_steps_each_with_its_own_dropout():
     data = [without_masks(each) for each in graphs(4)]
     seen = []

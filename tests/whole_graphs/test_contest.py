@@ -2,6 +2,7 @@
 
 import statistics
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from ring_set import rings
@@ -68,7 +69,8 @@ def test_figures_are_means_of_reruns_and_changes_are_fold_by_fold():
     assert gin.changes == pytest.approx([-10, -2, -7])
     assert (gin.change.mean, gin.change.half) == pytest.approx(tuple(vars(interval([-10, -2, -7])).values()))
     assert (pan.change, pan.difference, pan.against, gin.against) == (None, "", "", "pan")
-    assert (gin.trainings, gin.seconds) == (8 * 3 + 6, 2.0)
+    assert (gin.trainings, gin.seconds, gin.time) == (8 * 3 + 6, 2.0, "2")
+    assert [replace(gin, seconds=each).time for each in (0.123, 9.87, 123.4)] == ["0.12", "9.9", "123"]
 
 
 def test_the_same_contest_again_goes_on_where_it_stopped(tmp_path):

@@ -1,5 +1,8 @@
 """The menu: every model of it can be made, and learns; nobody has more to choose from than eight settings."""
 
+import re
+from pathlib import Path
+
 import pytest
 from ring_set import rings
 
@@ -73,3 +76,9 @@ def test_names():
         checked("gni")
     assert entry_of(recorded("gin")) is MENU["gin"]
     assert entry_of("gin") is entry_of("graphs:none") is entry_of("pan") is None
+
+
+def test_the_page_names_them_all():
+    page = (Path(__file__).parents[2] / "docs/graphs.md").read_text()
+    rows = [line for line in page.splitlines() if line.startswith("| `")]
+    assert sorted(name for row in rows for name in re.findall(r"`([\w-]+)`", row.split("|")[1])) == sorted(MENU)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from panconv.records.record import Record
 
 _MODELS = "pan,gin,structure-free"
+_SIZED = ("nodes", "edges")  # of what a description has the least, the mean and the most
 
 
 def graphs(
@@ -114,9 +115,9 @@ def _describe(read: GraphSet) -> None:
     from panconv.data.remarks import counted
 
     facts = read.describe()
-    sizes = (
+    sizes = [
         f"{facts[name]['mean']:.1f} {name} ({facts[name]['least']:g} … {facts[name]['most']:g})" for name in _SIZED
-    )
+    ]
     classes = ", ".join(f"{name}: {count}" for name, count in facts["classes"].items())
     words = [f"{facts['graphs']:,} graphs", *sizes, f"{counted(facts['columns'], 'feature')}, {facts['features']}"]
     words += [f"classes {classes}"] if classes else ["a number each"]
@@ -126,9 +127,6 @@ def _describe(read: GraphSet) -> None:
             screen.out.print(f"{facts[name]} graphs {name.replace('_', ' ')}")
     for note in facts["notes"]:
         screen.remark(note)
-
-
-_SIZED = ("nodes", "edges")
 
 
 def _check(read: GraphSet, folds: int | None, runs: int | None) -> None:
@@ -161,8 +159,7 @@ def _show(contest: Contest, found: list[Standing]) -> None:
     table = screen.table(columns, f"{screen.title(contest.dataset)}, {splits}{looks}")
     for each in found:
         figure = screen.bold(f"{each.mean:.1f}", each.figure.removeprefix(f"{each.mean:.1f}"))
-        time = f"{each.seconds:.0f}" if each.seconds >= 10 else f"{each.seconds:.2g}"
-        table.add_row(each.title, figure, each.difference, f"{each.trainings}", time)
+        table.add_row(each.title, figure, each.difference, f"{each.trainings}", each.time)
     screen.out.print(table)
     screen.out.print(screen.dim("± the standard deviation over them; of a change, its 95 % interval"))
     for each in found:

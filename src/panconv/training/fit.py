@@ -116,11 +116,10 @@ def fit(
 
     Args:
         model: `PAN(…, trials=S)` for S seeds side by side, or `PAN(…)` for one, and so `PANGraph`, for scores of whole
-            graphs, and `panconv.nn.Stacked`. Any other
-            module too: it is called with x and edge_index (an `Adjacency` if that argument is called adj), and by name
-            with edge_weight, edge_attr and batch, if its forward has such an argument; for one seed it is trained
-            itself, for several `FitResult.model` is a `Stacked` of copies. It starts anew by the `reset_parameters` of
-            what it is made of.
+            graphs, and `panconv.nn.Stacked`. Any other module too: it is called with x and edge_index (an `Adjacency`
+            if that argument is called adj), and by name with edge_weight, edge_attr, batch and batch_size, the number
+            of graphs, if its forward has such an argument; for one seed it is trained itself, for several
+            `FitResult.model` is a `Stacked` of copies. It starts anew by the `reset_parameters` of what it is made of.
         data: a graph: x (N, F), dense or sparse, of numbers that the model's dtype holds, edge_index, optionally
             edge_weight, y (N,), or labels or numbers to learn (N, C), train_mask, val_mask and optionally test_mask,
             (N,), or (N, S) where each trial has a split of its own; or node numbers train_idx, val_idx and test_idx;

@@ -40,8 +40,8 @@ class Reader(NamedTuple):
     """Makes the inputs of a model from a graph.
 
     What is made for `fit` is called with x, which may be `SparseRows`, and an `Adjacency`; any other module with x and
-    edge_index, or an `Adjacency` if that argument is called adj, and by name with the edge weights, edge attributes and
-    batch vector that it has arguments for.
+    edge_index, or an `Adjacency` if that argument is called adj, and by name with the edge weights, edge attributes,
+    batch vector and number of graphs that it has arguments for.
     """
 
     dtype: torch.dtype

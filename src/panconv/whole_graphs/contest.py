@@ -163,6 +163,11 @@ class Standing:
         return f"{self.mean:.1f}" + (f" ± {self.std:.1f}" if len(self.by_fold) > 1 else "")
 
     @property
+    def time(self) -> str:
+        """Its seconds, in two digits or all there are before the point."""
+        return f"{self.seconds:.0f}" if self.seconds >= 10 else f"{self.seconds:.2g}"
+
+    @property
     def change(self) -> Mean | None:
         """The mean change over PAN, with its 95 % interval over the folds."""
         return interval(self.changes) if self.changes else None
