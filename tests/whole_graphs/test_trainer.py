@@ -145,7 +145,7 @@ def test_point_patterns_are_made_by_name():
     assert (made.name, len(made), made.num_classes) == ("point-patterns-0.3-6", 6, 3)
     few = point_patterns(0.3, 3)
     assert torch.equal(few.edge_index, made.edge_index[:, : few.edge_index.size(1)])  # by the same seed
-    with pytest.raises(ValueError, match="source .point-patterns-warm. is"):
+    with pytest.raises(ValueError, match=r"source .point-patterns-warm. is"):
         named_graphs("point-patterns-warm")
 
 
