@@ -93,3 +93,18 @@ def test_the_recorded_full_run_is_that_of_the_records():
     assert all(each.trials >= 10 for table in rows.values() for cells in table.values() for each in cells)
     assert rows["table1"].items() <= rows["table2"].items()
     assert made.FILE.stat().st_size < 8_000
+
+
+def test_a_contest_goes_on_where_its_time_was_up(tmp_path, capsys):
+    how = ["point-patterns-0.3-60", "--model", "pan,structure-free", "--folds", "2", "--quick", "--out", str(tmp_path)]
+    train_graphs = tool("train_graphs")
+    train_graphs.main([*how, "--seconds", "0"])
+    assert "time is up in pan; left: pan,structure-free" in capsys.readouterr().out
+    assert not Results(tmp_path).read()
+    train_graphs.main(how)
+    first = Results(tmp_path).read()
+    assert {record.dataset for record in first} == {"point-patterns-0.3-60"}
+    train_graphs.main(how)
+    assert Results(tmp_path).read() == first
+    with pytest.raises(SystemExit):
+        train_graphs.main([*how, "--model", "pam"])

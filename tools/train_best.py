@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -36,10 +36,14 @@ class TimeUp(Exception):
 
 
 class Both(Results):
-    """A folder to add to, read together with what is kept."""
+    """A folder to add to, read together with others."""
+
+    def __init__(self, folder: Path, others: Sequence[Results]) -> None:
+        super().__init__(folder)
+        self.others = others
 
     def read(self) -> list[Record]:
-        found = {record.key(): record for folder in (self, Results(RECORDS)) for record in Results.read(folder)}
+        found = {record.key(): record for folder in (self, *self.others) for record in Results.read(folder)}
         return list(found.values())
 
 
@@ -52,7 +56,7 @@ def main() -> None:
     for place, step in enumerate(asked.steps):
         began = time.monotonic()
         try:
-            _train(step, asked, _until(end))
+            _train(step, asked, until(end))
         except TimeUp:
             print(f"time is up in {step}; left: {' '.join(asked.steps[place:])}", flush=True)
             return
@@ -90,7 +94,9 @@ def _graphs(kind: str, name: str) -> list[str]:
     return [each.graph for each in CHOICES[name].searches]
 
 
-def _until(end: float) -> Callable[[Step], None]:
+def until(end: float) -> Callable[[Step], None]:
+    """A callback that says what begins, and raises `TimeUp` after an end by `time.monotonic`."""
+
     def check(step: Step) -> None:
         if time.monotonic() > end:
             raise TimeUp
@@ -106,11 +112,12 @@ def _train(step: str, asked: argparse.Namespace, callback: Callable[[Step], None
     kind, name, row = _parts(step)
     command = f"tools/train_best.py {step}" if kind == "presets" else f"panconv reproduce {kind} --datasets {name}"
     how = {"device": asked.device, "command": command, "callback": callback}
+    kept = Both(asked.out, [Results(RECORDS)])
     if kind == "presets":
-        CHOICES[name].run(Both(asked.out), **how)
+        CHOICES[name].run(kept, **how)
     else:
         study = _alone(STUDIES[kind], row) if row else STUDIES[kind]
-        study.train([name], Both(asked.out), trials=asked.trials or study.trials, **how)
+        study.train([name], kept, trials=asked.trials or study.trials, **how)
 
 
 def _alone(study: Study, name: str) -> Study:
