@@ -37,7 +37,7 @@ def add(folders: Sequence[str]) -> None:
     by_set: dict[str, list[Record]] = {}
     for contest in wanted:
         tasks = [task for model in contest.models for task in _tasks(contest, model, list(known.values()))]
-        by_set.setdefault(contest.dataset, []).extend(known[task.key()] for task in tasks if task.key() in known)
+        by_set.setdefault(contest.title, []).extend(known[task.key()] for task in tasks if task.key() in known)
     for name, records in by_set.items():
         pack(records, RECORDS / f"{name}.jsonl")
         print(f"{name}: {len(records)} records")
@@ -60,7 +60,7 @@ def _contest(contest: Contest, records: Sequence[Record]) -> str:
         name = each.title + (f" ({missing} missing)" if missing else "")
         rows.append([name, f"**{each.mean:.1f}** ± {each.std:.1f}", each.difference, str(each.trainings)])
     splits = "folds" if contest.runs is None else "random splits"
-    heading = f"**{contest.dataset}**, {contest.splits} {splits}:"
+    heading = f"**{contest.title}**, {contest.splits} {splits}:"
     first = next((each.title for each in standings(contest, records)), "")
     return f"{heading}\n\n{table(['', 'test (%)', f'change over {first}', 'trainings'], rows)}"
 

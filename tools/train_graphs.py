@@ -18,7 +18,7 @@ from train_best import Both, TimeUp, until
 from panconv.records.record import Results
 from panconv.whole_graphs.contest import FOLDS, Contest
 from panconv.whole_graphs.menu import MENU
-from panconv.whole_graphs.parts import named_graphs
+from panconv.whole_graphs.parts import named_graphs, recorded_name
 from panconv.whole_graphs.trainer import WholeGraphs
 
 RECORDS = Path(__file__).parents[1] / "docs/results/graphs"
@@ -42,7 +42,7 @@ def main(arguments: list[str] | None = None) -> None:
     print(graphs, flush=True)
     for place, name in enumerate(models):
         began = time.monotonic()
-        contest = Contest(graphs.name, (name,), folds=asked.folds, runs=asked.runs, quick=asked.quick)
+        contest = Contest(recorded_name(graphs), (name,), folds=asked.folds, runs=asked.runs, quick=asked.quick)
         command = f"tools/train_graphs.py {asked.source} --model {name}"
         how = {"device": asked.device, "command": command, "callback": until(end)}
         try:

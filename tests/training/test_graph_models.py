@@ -188,7 +188,13 @@ def test_pools_between_the_layers(kind, jk):
         expected = model.scores(torch.cat(read, 1) if jk == "cat" else read[1])
         torch.testing.assert_close(model(X, graph, **GRAPHS), expected)
     model.train()(X, EDGES, **GRAPHS, graph_weight=torch.tensor([1, 1, 0, 1, 1.0])).sum().backward()
-    assert all(p.grad is not None for p in model.parameters())
+    assert all(p.grad is not None for p in model.parameters() if p.requires_grad)
+    if kind == "sag":  # PyG would draw a sign
+        for seed in range(3):
+            model.seed([seed])
+            model.reset_parameters()
+            assert float(pool.select.weight) == 1
+            assert not pool.select.weight.requires_grad
 
 
 def test_the_width_is_found_and_features_may_be_sparse():
@@ -303,3 +309,17 @@ def test_a_step_is_traced_whole():
     compiled = torch.compile(other, backend="aot_eager", fullgraph=True)
     torch.testing.assert_close(compiled(X, adj, **given), model(X, adj, **given))
     torch.testing.assert_close(other.blocks[0].norm.running_var, model.blocks[0].norm.running_var)
+
+
+def test_a_batch_of_one_node_trains_by_the_running_means():
+    model = made().train()
+    before = {name: buffer.clone() for name, buffer in model.named_buffers()}
+    model(X[:1], EDGES[:, :0], batch=torch.zeros(1, dtype=torch.long), batch_size=1).sum().backward()
+    assert all(bool(p.grad.isfinite().all()) for p in model.parameters() if p.grad is not None)
+    assert all(torch.equal(buffer, before[name]) for name, buffer in model.named_buffers())
+
+
+@pytest.mark.parametrize("batch", [[0, 0, 3], [-1, 0, 1]])
+def test_graphs_that_there_are_not_are_refused(batch):
+    with pytest.raises(ValueError, match=r"batch must name graphs of 0 … 1, as batch_size = 2 says"):
+        made()(X[:3], EDGES[:, :0], batch=torch.tensor(batch), batch_size=2)

@@ -123,3 +123,16 @@ def test_what_records_are_of():
     assert contests_in(first) == [Contest("rings", ("gin",), folds=3, reruns=1, quick=True)]
     assert standings(contests_in(first)[0], first)[0].mean == pytest.approx(60)
     assert contests_in([]) == []
+
+
+def test_a_training_that_never_had_a_finite_loss_is_no_figure():
+    contest = Contest("rings", ("gin",), folds=2, reruns=2)
+    records = contest.train(Told(best_of_fold))
+    lost = next(record for record in records if record.tested and record.seed % 2 == 0)
+    worse = replace(lost, best_epoch=0, test_accuracy=0.0, loss_curve=[], accuracy_curve=[])
+    (whole,), (without,) = (
+        standings(contest, each) for each in (records, [worse if r is lost else r for r in records])
+    )
+    rest = [record for record in records if record.tested and record.seed % 2 == 0 and record is not lost]
+    assert without.by_fold[0] == pytest.approx(100 * statistics.fmean(record.test_accuracy for record in rest))
+    assert without.by_fold[1] == whole.by_fold[1]

@@ -82,3 +82,9 @@ def test_the_page_names_them_all():
     page = (Path(__file__).parents[2] / "docs/graphs.md").read_text()
     rows = [line for line in page.splitlines() if line.startswith("| `")]
     assert sorted(name for row in rows for name in re.findall(r"`([\w-]+)`", row.split("|")[1])) == sorted(MENU)
+
+
+def test_the_authors_settings_are_those_of_a_fraction_however_many_graphs_there_are():
+    for name in ("point-patterns-0.35", "point-patterns-0.35-900"):
+        assert (MENU["authors"].points(name)[0]["L"], MENU["authors"].points(name)[0]["batch"]) == (4, 64)
+    assert MENU["authors"].points("point-patterns-0.355")[0]["L"] == 3

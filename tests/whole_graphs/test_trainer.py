@@ -12,7 +12,7 @@ from panconv.records.record import Results, Task, parsed
 from panconv.training.runner import batched, run
 from panconv.whole_graphs import trainer as module
 from panconv.whole_graphs.menu import MENU, recorded
-from panconv.whole_graphs.parts import held, named_graphs, number_of, parts_of
+from panconv.whole_graphs.parts import held, named_graphs, number_of, parts_of, recorded_name
 from panconv.whole_graphs.trainer import WholeGraphs
 
 RINGS = rings()
@@ -190,3 +190,19 @@ def test_the_official_mutag_is_learned():
     tasks = [task("gin", s, dataset="MUTAG", hidden=16, epochs=30, lr=0.01) for s in range(4)]
     done = run(tasks, trainer=WholeGraphs())
     assert sum(record.test_accuracy for record in done) / 4 > 0.7
+
+
+def test_another_set_of_the_same_name_is_another_in_the_records(tmp_path):
+    def written(y):
+        folder = tmp_path / str(y)
+        folder.mkdir()
+        path = folder / "SAME.txt"
+        path.write_text("4\n" + "".join(f"2 {(i + y * (i == 0)) % 2}\n0 1 1\n0 1 0\n" for i in range(4)))
+        return path
+
+    one, other = (recorded_name(named_graphs(written(y))) for y in (0, 1))
+    assert one != other
+    assert one.partition("@")[0] == other.partition("@")[0] == "SAME"
+    assert recorded_name(named_graphs(f"{tmp_path}/0/SAME.txt@{one.partition('@')[2]}")) == one
+    with pytest.raises(ValueError, match="not those that the record"):
+        named_graphs(f"{tmp_path}/0/SAME.txt@{other.partition('@')[2]}")

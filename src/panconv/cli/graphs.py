@@ -70,7 +70,7 @@ def graphs(
         screen.write_json(json_file, read.describe(), "description")
         return
     _check(read, folds, runs)
-    contest = Contest(read.name, names, folds or FOLDS, runs, reruns, quick)
+    contest = Contest(_recorded(read), names, folds or FOLDS, runs, reruns, quick)
     device = checks.device(device)
     records = _trained(contest, read, results, device)
     found = standings(contest, records)
@@ -102,6 +102,12 @@ def _menu() -> None:
 
 def _short(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _recorded(read: GraphSet) -> str:
+    from panconv.whole_graphs.parts import recorded_name
+
+    return recorded_name(read)
 
 
 def _read(source: str) -> GraphSet:
@@ -156,7 +162,7 @@ def _show(contest: Contest, found: list[Standing]) -> None:
     looks = ": a first look" if contest.quick else ""
     against = next((each.title for each in found), "")
     columns = ("model", "test (%)", f"change over {against}", "trainings", "s each")
-    table = screen.table(columns, f"{screen.title(contest.dataset)}, {splits}{looks}")
+    table = screen.table(columns, f"{screen.title(contest.title)}, {splits}{looks}")
     for each in found:
         figure = screen.bold(f"{each.mean:.1f}", each.figure.removeprefix(f"{each.mean:.1f}"))
         table.add_row(each.title, figure, each.difference, f"{each.trainings}", each.time)
@@ -170,7 +176,7 @@ def _show(contest: Contest, found: list[Standing]) -> None:
 def _plain(contest: Contest, found: list[Standing]) -> dict[str, Any]:
     """For machines."""
     return {
-        **{"dataset": contest.dataset, "split": "folds" if contest.runs is None else "runs"},
+        **{"dataset": contest.title, "split": "folds" if contest.runs is None else "runs"},
         **{"splits": contest.splits, "reruns": contest.reruns, "quick": contest.quick},
         "models": [
             {

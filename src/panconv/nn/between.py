@@ -123,7 +123,16 @@ def checked_graphs(batch: Any, batch_size: Any, nodes: int) -> tuple[Tensor | No
     if not isinstance(batch, Tensor) or batch.dtype != torch.int64 or batch.shape != (nodes,):
         raise ValueError(f"batch must be {nodes} numbers of graphs, one per node, in int64, got {shown(batch)}")
     if batch_size is not None:
-        return batch, checked_count(batch_size, "batch_size")
+        count = checked_count(batch_size, "batch_size")
+        # A GPU would have to wait, and a trace cannot look.
+        if nodes and batch.device.type == "cpu" and not torch.compiler.is_compiling():
+            least, most = (int(each) for each in batch.aminmax())
+            if least < 0 or most >= count:
+                wrong = least if least < 0 else most
+                raise ValueError(
+                    f"batch must name graphs of 0 … {count - 1}, as batch_size = {count} says, got {wrong}"
+                )
+        return batch, count
     if nodes and int(batch.min()) < 0:
         raise ValueError(f"batch must name graphs from 0 on, got {int(batch.min())}")
     return batch, int(batch.max()) + 1 if nodes else 1

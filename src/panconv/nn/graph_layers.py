@@ -75,7 +75,8 @@ class GraphBlock(nn.Module):
         if norm is None:
             return x
         if isinstance(norm, BatchNorm):
-            return norm(x, nodes.own)
+            alone = nodes.own is None and x.size(0) == 1  # whose mean would be itself: by the running ones, as trials
+            return norm(x, x.new_ones(1) if alone else nodes.own)
         return norm(x, nodes.batch, nodes.graphs) if self._by_graph else norm(x)
 
     def matrices(self) -> Iterator[nn.Parameter]:

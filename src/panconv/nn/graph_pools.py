@@ -19,8 +19,18 @@ def _pan(channels: int, **options: Any) -> nn.Module:
     return import_module("panconv.nn.pan_pool").PANPool(channels, **options)
 
 
+class SAGPool(SAGPooling):  # type: ignore[misc]  # PyG has no types
+    """SAGPooling without its sign: PyG multiplies the scores by that of a number that is drawn at random (its issue
+    9862), so that half of all seeds keep the nodes of the lowest scores. Here it is 1, and stays so."""
+
+    def reset_parameters(self) -> None:
+        super().reset_parameters()
+        if getattr(self.select, "weight", None) is not None:
+            nn.init.ones_(self.select.weight.requires_grad_(False))
+
+
 # Each is called as PyG's are and gives what they give: x, edges, what these have, batch, which nodes, their scores.
-POOLS: dict[str, Callable[..., nn.Module]] = {"pan": _pan, "sag": SAGPooling, "topk": TopKPooling}
+POOLS: dict[str, Callable[..., nn.Module]] = {"pan": _pan, "sag": SAGPool, "topk": TopKPooling}
 
 
 def pools_from(given: Any, channels: int, num_layers: int, trials: int | None) -> nn.ModuleDict:

@@ -22,6 +22,7 @@ from panconv.training.runner import Diverged, Step, Trainer
 from panconv.whole_graphs.menu import MENU, QUICK, entry_of, recorded
 
 FOLDS, RUNS, RERUNS = 10, 10, 3
+MARK = "@"  # between a set's name and the digits of what is in it, in the name that records have for it
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class Contest:
     """What is trained.
 
     Args:
-        dataset: the name of the set of graphs.
+        dataset: the name that records have for the set of graphs (`panconv.whole_graphs.parts.recorded_name`).
         models: names of the menu.
         folds: stratified ones, of which each is tested once.
         runs: in their place so many random splits of 80, 10 and 10 %; None for folds.
@@ -43,6 +44,11 @@ class Contest:
     runs: int | None = None
     reruns: int = RERUNS
     quick: bool = False
+
+    @property
+    def title(self) -> str:
+        """The name of the set alone."""
+        return self.dataset.partition(MARK)[0]
 
     @property
     def splits(self) -> int:
@@ -191,7 +197,7 @@ def standings(contest: Contest, records: Iterable[Record]) -> list[Standing]:
 
 def _standing(contest: Contest, model: str, known: dict[str, Record], first: Standing | None) -> Standing | None:
     chosen = contest.choices(model, known.values())
-    asked = {k: _among(known, tasks) for k, tasks in contest.tested(model, chosen).items()}
+    asked = {k: _sound(_among(known, tasks)) for k, tasks in contest.tested(model, chosen).items()}
     tested = {k: records for k, records in asked.items() if records}
     if not tested:
         return None
@@ -208,6 +214,11 @@ def _standing(contest: Contest, model: str, known: dict[str, Record], first: Sta
         against=first.name if first is not None and changes else "",
         changes=changes,
     )
+
+
+def _sound(records: list[Record]) -> list[Record]:
+    """Those whose loss was finite at some epoch: beside others a training that never had one has a record too."""
+    return [record for record in records if record.best_epoch != 0]
 
 
 def _among(known: dict[str, Record], tasks: Iterable[Task]) -> list[Record]:

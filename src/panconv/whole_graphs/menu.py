@@ -58,7 +58,7 @@ class Entry:
     def points(self, dataset: str = "", quick: bool = False) -> list[dict[str, Any]]:
         """The settings that are tried on a set of graphs; two of them and few epochs for a first look."""
         own = dict(self.settings) if self.apart else {**COMMON, **self.settings}
-        own |= _OF_AUTHORS.get(dataset, {}) if self.kind == "authors" else {}
+        own |= _of_authors(dataset) if self.kind == "authors" else {}
         made = [{**own, **dict(zip(self.grid, values, strict=True))} for values in product(*self.grid.values())]
         return [{**each, **QUICK} for each in made[:_QUICK_SETTINGS]] if quick else made
 
@@ -71,6 +71,12 @@ _AUTHORS: dict[str, Any] = {
 _OF_AUTHORS: dict[str, dict[str, Any]] = {
     f"point-patterns-{fraction}": {"L": 4, "batch": 64} for fraction in ("0.3", "0.35", "0.4")
 }
+
+
+def _of_authors(dataset: str) -> dict[str, Any]:
+    """Their settings for a set, however many graphs of it were generated."""
+    return next((how for name, how in _OF_AUTHORS.items() if f"{dataset}-".startswith(f"{name}-")), {})
+
 
 MENU: dict[str, Entry] = {
     "pan": Entry(

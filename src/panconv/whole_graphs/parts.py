@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -14,6 +15,7 @@ from panconv.data.graph_batches import GraphBatch
 from panconv.data.graph_folds import GraphParts
 from panconv.records.record import Task
 from panconv.records.schema import is_whole
+from panconv.whole_graphs.contest import MARK
 
 COUNTS = {"given": ("folds", 2), "random": ("runs", 1)}  # the setting that says how many, by split, and the least
 
@@ -27,10 +29,28 @@ def named_graphs(name: str) -> GraphSet:
     where they are not to be 15,000 graphs.
     """
     if not (generated := _POINTS.fullmatch(str(name))):
-        return read_graphs(name)
+        source, _, digest = str(name).partition(MARK)
+        graphs = read_graphs(source)
+        if digest and digest != _digest(graphs):
+            raise ValueError(
+                f"the graphs of {source} are not those that the record {name} is of: put these in their place"
+            )
+        return graphs
     fraction, count = generated.groups()
     made = point_patterns(float(fraction), int(count)) if count else point_patterns(float(fraction))
     return GraphSet(**{**made.tensors, "name": name})
+
+
+def recorded_name(graphs: GraphSet) -> str:
+    """What records call a set: its name, and of one that was read what is in it too, since another may be called so."""
+    return graphs.name if _POINTS.fullmatch(graphs.name) else f"{graphs.name}{MARK}{_digest(graphs)}"
+
+
+def _digest(graphs: GraphSet) -> str:
+    found = hashlib.sha256()
+    for part in (graphs.x, graphs.edge_index, graphs.ptr, graphs.y, graphs.edge_weight):
+        found.update(b"" if part is None else part.cpu().contiguous().numpy().tobytes())
+    return found.hexdigest()[:8]
 
 
 def check_split(task: Task) -> None:

@@ -6,23 +6,22 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch_geometric.nn import GCNConv, SAGPooling, TopKPooling
+from torch_geometric.nn import GCNConv, TopKPooling
 
 from panconv.base.checks import checked_word
 from panconv.nn import Dropout
 from panconv.nn.between import checked_graphs
+from panconv.nn.graph_pools import SAGPool
 from panconv.nn.readout import READOUTS
 
-POOLS: dict[str, Any] = {"sag": SAGPooling, "topk": TopKPooling}
+POOLS: dict[str, Any] = {"sag": SAGPool, "topk": TopKPooling}
 
 
 class PooledGCN(nn.Module):
     """A graph classifier of `GCNConv` and ReLU, with a pool behind every second layer but the last; the readouts of all
     layers side by side, and two linear maps.
 
-    It is the network of PyG's ``benchmark/kernel``, on GCNConv. One thing is done for SAGPooling there: PyG multiplies
-    its scores by the sign of a number that is drawn at random and has no gradient (issue 9862), so that half of all
-    seeds would keep the nodes of the lowest scores. Here that number is 1, and stays so.
+    It is the network of PyG's ``benchmark/kernel``, on GCNConv, and with `SAGPool` in place of SAGPooling.
 
     Args:
         in_channels: features of a node.
@@ -61,18 +60,11 @@ class PooledGCN(nn.Module):
         self.pools = nn.ModuleDict({str(i): kind(hidden, ratio) for i in range(1, layers - 1, 2)})
         self.dropout = Dropout(dropout)
         self.lin1, self.lin2 = nn.Linear(layers * hidden, hidden), nn.Linear(hidden, out_channels)
-        for each in self.pools.values():
-            if isinstance(each, SAGPooling):
-                nn.init.ones_(each.select.weight.requires_grad_(False))
 
     def reset_parameters(self) -> None:
-        """A new start; what is not trained stays as it is."""
-        kept = {p: p.detach().clone() for p in self.parameters() if not p.requires_grad}
+        """A new start."""
         for part in (*self.convs, *self.pools.values(), self.lin1, self.lin2):
             part.reset_parameters()
-        with torch.no_grad():
-            for p, value in kept.items():
-                p.copy_(value)
 
     def forward(
         self,

@@ -22,7 +22,7 @@ class WholeTable:
     def title(self) -> str:
         splits = "folds" if self.contest.runs is None else "random splits"
         looks = ": a first look" if self.contest.quick else ""
-        return f"{self.contest.dataset}, {self.contest.splits} {splits}{looks}"
+        return f"{self.contest.title}, {self.contest.splits} {splits}{looks}"
 
 
 def whole_graphs(records: Sequence[Record]) -> list[WholeTable]:
