@@ -133,6 +133,23 @@ def test_without_any_edge(tmp_path):
     found = read_graphs(folder(tmp_path, A=""))
     assert found.adjacency.num_edges == 0
     assert found.describe()["without_edges"] == 4
+    assert "SET_A.txt has no edge" in found.notes[0]
+
+
+def test_a_file_of_edges_that_looks_cut_short(tmp_path):
+    whole = {
+        "A": "".join(f"{2 * i + 1}, {2 * i + 2}\n{2 * i + 2}, {2 * i + 1}\n" for i in range(8)),
+        "graph_indicator": "".join(f"{i + 1}\n{i + 1}\n" for i in range(8)),
+        "graph_labels": "1\n2\n" * 4,
+        "node_labels": None,
+    }
+    folder(tmp_path, "WHOLE", **whole)
+    folder(tmp_path, "CUT", **{**whole, "A": whole["A"][: whole["A"].index("7, 8")]})
+    assert not read_graphs(tmp_path / "WHOLE").notes
+    (note,) = read_graphs(tmp_path / "CUT").notes
+    assert "CUT_A.txt: the last 5 of 8 graphs have no edge, as if the file were cut short" in note
+    with pytest.raises(ValueError, match="cut short; mend it"):
+        read_graphs(tmp_path / "CUT", strict=True)
 
 
 @pytest.mark.parametrize(

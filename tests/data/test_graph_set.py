@@ -218,3 +218,9 @@ def test_integers_of_numpy_are_classes_too():
     found = GraphSet.of([Data(**{**PAIR, "y": torch.as_tensor(np.int32(y))}) for y in (5, 7, 5)])
     assert found.classes == ("5", "7")
     assert found.y.tolist() == [0, 1, 0]
+
+
+def test_edges_of_another_shape_are_refused():
+    wrong = Data(x=torch.ones(2, 1), edge_index=torch.tensor([0, 1, 1, 0]), y=1)
+    with pytest.raises(ValueError, match=r"graphs\[0\].edge_index must be \(2, E\), got \(4,\)"):
+        GraphSet.of([wrong])

@@ -24,6 +24,8 @@ def joined_list(graphs: Any, name: str) -> dict[str, Any]:
         if not isinstance(data, Data) or not isinstance(data.edge_index, Tensor):
             kind = "one without edge_index" if isinstance(data, Data) else kind_of(data)
             raise TypeError(f"graphs must be PyG Data with an edge_index, got {kind} at {i}")
+        if data.edge_index.dim() != 2 or len(data.edge_index) != 2:
+            raise ValueError(f"graphs[{i}].edge_index must be (2, E), got {tuple(data.edge_index.shape)}")
     sizes = torch.tensor([data.num_nodes for data in given])
     edges, x = _edges(given, sizes), _column(given, "x", sizes)
     features = (x, "") if x is not None else degree_features(edges, int(sizes.sum()))

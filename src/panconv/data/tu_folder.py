@@ -18,6 +18,7 @@ from panconv.data.graph_edges import edges_both_ways
 from panconv.data.number_file import NumberFile
 from panconv.data.remarks import Remarks, counted
 
+_BEHIND = 5  # graphs without an edge at the end of a set, from which on its file of edges looks cut short
 _LEFT_OUT = ("edge_labels", "edge_attributes")
 
 
@@ -95,7 +96,8 @@ def _graphs(indicator: NumberFile, G: int, remarks: Remarks) -> tuple[np.ndarray
 def _edges(file: NumberFile, graph: np.ndarray, order: np.ndarray, remarks: Remarks) -> Any:
     """The edge_index (2, E) of nodes in their order."""
     N = len(graph)
-    if not len(file):  # no graph has an edge
+    if not len(file):
+        remarks.mend(f"{file.path} has no edge", "no graph has one")
         return edges_both_ways(np.empty(0, np.int64), np.empty(0, np.int64), N, remarks, str)
     pairs = file.table(file.whole()) - 1
     if pairs.shape[1] != 2:
@@ -113,6 +115,10 @@ def _edges(file: NumberFile, graph: np.ndarray, order: np.ndarray, remarks: Rema
         raise file.error(
             file.row_line[e], f"node {s} is in graph {a} and node {t} in graph {b}: an edge joins one's own"
         )
+    behind = int(graph.max() - graph[pairs].max())
+    if behind >= _BEHIND:
+        what = f"{file.path}: the last {behind} of {graph.max() + 1} graphs have no edge, as if the file were cut short"
+        remarks.mend(what, "they are taken as they are")
     place = np.empty(N, np.int64)
     place[order] = np.arange(N)
     source, target = place[pairs.T]
