@@ -22,7 +22,6 @@ from panconv.training.runner import Diverged, Step, Trainer
 from panconv.whole_graphs.menu import MENU, QUICK, entry_of, recorded
 
 FOLDS, RUNS, RERUNS = 10, 10, 3
-_ENOUGH = 3  # folds, with fewer of which an interval by Student's t says nothing
 MARK = "@"  # between a set's name and the digits of what is in it, in the name that records have for it
 
 
@@ -183,7 +182,7 @@ class Standing:
     def difference(self) -> str:
         if self.change is None:
             return ""
-        return f"{self.change}" if len(self.changes) >= _ENOUGH else f"{self.change.mean:+.1f}"
+        return f"{self.change}" if len(self.changes) > 1 else f"{self.change.mean:+.1f}"
 
 
 def standings(contest: Contest, records: Iterable[Record]) -> list[Standing]:
