@@ -173,9 +173,19 @@ def train_batch(
 
 
 def _record(task: Task, s: int, result: FitResult[PAN], learned: list[Tensor], device: str, command: str) -> Record:
-    """Trial s of what was trained side by side; the many that only choose leave neither curves nor k(n) behind."""
-    loss, accuracy = (curve(result.history[name], s, result) for name in ("val_loss", f"val_{result.metric}"))
-    best, own = result.best_epoch[s], (task.operator or {})["L"]
+    """Trial s of what was trained side by side; the many that only choose leave no k(n) behind."""
+    own = (task.operator or {})["L"]
+    return replace(
+        record_of(task, s, result, device, command),
+        path_weights=[[number_or_null(round(k, 4)) for k in layer[: own + 1, s].tolist()] for layer in learned],
+        temperatures=_temperatures(result.model, s),
+    )
+
+
+def record_of(task: Task, s: int, result: FitResult[Any], device: str, command: str) -> Record:
+    """What `fit` says of trial s; the many that only choose leave no curves behind."""
+    loss, accuracy = (_curve(result.history[name], s, result) for name in ("val_loss", f"val_{result.metric}"))
+    best = result.best_epoch[s]
     return Record(
         **vars(task),
         test_accuracy=share(result.test_metric[s]) if task.tested else None,
@@ -188,8 +198,6 @@ def _record(task: Task, s: int, result: FitResult[PAN], learned: list[Tensor], d
         best_epoch=best,
         loss_curve=loss if task.tested else [],
         accuracy_curve=[*map(share, accuracy)] if task.tested else [],
-        path_weights=[[number_or_null(round(k, 4)) for k in layer[: own + 1, s].tolist()] for layer in learned],
-        temperatures=_temperatures(result.model, s),
     )
 
 
@@ -206,7 +214,7 @@ def _temperatures(model: PAN, s: int) -> list[float | None]:
     return [None if each is None else number_or_null(each.double().exp().item()) for each in logs] if any(laws) else []
 
 
-def curve(values: Tensor, s: int, result: FitResult[PAN]) -> list[Any]:
+def _curve(values: Tensor, s: int, result: FitResult[PAN]) -> list[Any]:
     """A trial's curve until it stopped; nothing for one that never had a finite loss."""
     last = result.stopped_epoch[s] if result.best_epoch[s] else 0
     return [number_or_null(round(value, 5)) for value in values[:last, s].tolist()]

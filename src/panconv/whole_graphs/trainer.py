@@ -13,9 +13,9 @@ from panconv.base.checks import free_bytes
 from panconv.data import GraphBatches, GraphSet
 from panconv.data.graph_folds import GraphParts
 from panconv.records.record import Record, Task, check_task
-from panconv.training.fit import FitResult, fit
-from panconv.training.pans import curve, share
-from panconv.training.runner import Tell, versions
+from panconv.training.fit import fit
+from panconv.training.pans import record_of
+from panconv.training.runner import Tell
 from panconv.whole_graphs.menu import MENU, VECTORS, Entry, entry_of, recorded
 from panconv.whole_graphs.models import made
 from panconv.whole_graphs.parts import COUNTS, check_split, held, named_graphs, number_of, parts_of
@@ -90,7 +90,7 @@ class WholeGraphs:
             device=device,
             **{name: how[name] for name in ("lr", "weight_decay", "epochs", "patience", "keep")},
         )
-        return [_record(task, s, result, device, command) for s, task in enumerate(tasks)]
+        return [record_of(task, s, result, device, command) for s, task in enumerate(tasks)]
 
     def _are_together(self, task: Task, device: str) -> bool:
         """Whether trainings have a dimension of trials, be it of one."""
@@ -114,25 +114,6 @@ def _side_by_side(tasks: Sequence[Task]) -> dict[str, Any]:
         each = [task.settings[name] for task in tasks]
         how[name] = each if any(value != each[0] for value in each) else each[0]
     return how
-
-
-def _record(task: Task, s: int, result: FitResult[Any], device: str, command: str) -> Record:
-    """Trial s of what was trained side by side; the many that only choose leave no curves behind."""
-    loss, accuracy = (curve(result.history[name], s, result) for name in ("val_loss", "val_accuracy"))
-    best = result.best_epoch[s]
-    return Record(
-        **vars(task),
-        test_accuracy=share(result.test_metric[s]) if task.tested else None,
-        val_accuracy=share(accuracy[best - 1]) if best else 0.0,
-        seconds=round(result.seconds / len(result.best_epoch), 3),
-        device=device,
-        versions=versions(),
-        command=command,
-        val_loss=loss[best - 1] if best else None,
-        best_epoch=best,
-        loss_curve=loss if task.tested else [],
-        accuracy_curve=[*map(share, accuracy)] if task.tested else [],
-    )
 
 
 @lru_cache(maxsize=2)
