@@ -55,6 +55,34 @@ def test_each_trial_is_as_it_is_alone(form, words):
             torch.testing.assert_close(one(FORMS[form](X), EDGES), together[:, s], rtol=1e-4, atol=1e-5)
 
 
+LAW = {"kind": "power-law", "alpha": 1.0, "temperature": 2.0, "trained": False}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("nearest", [None, 4])
+@pytest.mark.parametrize("method", [1, 7, 10, 11])
+def test_renormalized_is_the_mean_over_the_nodes_that_are_left(method, nearest, form):
+    """(Σⱼ Mᵢⱼεⱼxⱼ) / (Σⱼ Mᵢⱼεⱼ) while training, and M·x otherwise, whose rows add up to 1."""
+    inputs = {"drop_nodes": 0.5, "propagate": True, "renormalized": True, "nearest": nearest, "dropout": 0.0}
+    model = PAN(5, 4, 3, 1, L=2, method=method, weights=LAW, trials=2, inputs=inputs)
+    model.seed([0, 1])
+    M, W = model.trial(0).convs[0].met(Adjacency.of(EDGES)).to_dense(), model.convs[0].lin.weight
+    torch.testing.assert_close(M.sum(1), torch.ones(4))
+    patterns = set()
+    for step in range(12):
+        model.train().key([0, 1], step)
+        scores, left = model(FORMS[form](X), EDGES), model.entrance.drop_nodes.factor(X)  # (4, 2, 1): 1 or 0
+        for s in range(2):
+            e = left[:, s, 0] if left.dim() == 3 else left[:, 0]
+            total = M @ e
+            mean = (M @ (e.unsqueeze(1) * X)) / total.where(total > 0, 1).unsqueeze(1)
+            torch.testing.assert_close(scores[:, s], mean @ W[s])
+            patterns.add(tuple(e.tolist()))
+    assert len(patterns) > 4
+    model.eval()
+    torch.testing.assert_close(model(FORMS[form](X), EDGES)[:, 1], M @ X @ W[1])
+
+
 def test_nodes_are_dropped_before_they_are_propagated():
     """Each row of M·x is a sum of rows of x, of which some are missing: columns of M that are there or not."""
     model = PAN(5, 4, 3, 1, L=1, inputs={"drop_nodes": 0.5, "propagate": True}, dropout=0.0, weights=[0.0, 1.0])
@@ -98,13 +126,15 @@ def test_the_dropout_of_the_features_is_their_own():
 @pytest.mark.parametrize(
     ("given", "error", "words"),
     [
-        ("x", TypeError, "inputs must be a dict of drop_nodes, dropout, propagate, norm, nearest, or None"),
+        ("x", TypeError, "inputs must be a dict of drop_nodes, dropout, .* renormalized, or None"),
         ({"drop": 0.1}, ValueError, "inputs has no option 'drop', only: drop_nodes, dropout, propagate, norm, nearest"),
         ({"drop_nodes": 1.0}, ValueError, "inputs drop_nodes must be at least 0 and below 1"),
         ({"drop_nodes": [0.1, 0.2]}, ValueError, "inputs drop_nodes must be one number, for one trial, got 2 of them"),
         ({"dropout": "x"}, ValueError, "inputs dropout must be at least 0 and below 1"),
         ({"propagate": 1}, TypeError, "inputs propagate must be True or False"),
         ({"norm": "batch"}, ValueError, "inputs norm goes with propagate=True"),
+        ({"renormalized": True}, ValueError, "inputs renormalized goes with propagate=True"),
+        ({"renormalized": 1, "propagate": True}, TypeError, "inputs renormalized must be"),
         ({"norm": "graph", "propagate": True}, ValueError, "inputs norm must be one of batch, layer, or None"),
     ],
 )
@@ -116,5 +146,7 @@ def test_what_cannot_be_done_to_features_is_refused(given, error, words):
 def test_what_does_not_go_together():
     with pytest.raises(ValueError, match="concat=True does not: choose one"):
         PAN(5, 8, 3, concat=True, inputs={"propagate": True})
+    with pytest.raises(ValueError, match=r"goes with methods whose .*, got method 5: choose one of 1, 7, 1"):
+        PAN(5, 8, 3, inputs={"propagate": True, "renormalized": True})
     with pytest.raises(ValueError, match="in_channels must be the number of features where inputs has a norm"):
         PAN(-1, 8, 3, inputs={"propagate": True, "norm": "batch"})

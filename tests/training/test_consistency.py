@@ -6,7 +6,7 @@ from two_communities import small
 
 from panconv import PAN, Adjacency, fit
 from panconv.nn import DropNodes, Dropout, Stacked
-from panconv.training.consistency import Consistency, _with_drawn
+from panconv.training.consistency import Consistency, _some, _with_drawn
 from panconv.training.inputs import Inputs
 from panconv.training.objective import losses, picked
 from panconv.training.parts import part_of
@@ -134,23 +134,59 @@ def by_rows(S, weights=(0.5, 0.3, 0.2)):
     return PAN(6, 8, 2, 1, jk="last", L=2, weights=weights, trials=S, inputs=inputs).double()
 
 
+def averaged(S):
+    inputs = {"propagate": True, "drop_nodes": 0.3, "nearest": 4, "norm": "batch", "renormalized": True}
+    weights = {"kind": "power-law", "alpha": 1.0, "temperature": 2.0, "trained": False}
+    return PAN(6, 8, 2, 1, L=2, method=7, weights=weights, trials=S, inputs=inputs).double()
+
+
+@pytest.mark.parametrize("trials", [None, 2])
+@pytest.mark.parametrize("nodes", [None, 5])
+def test_a_few_labels_at_a_time(trials, nodes):
+    """The cross entropy is that of the labels drawn, each trial's own, and of none twice; without consistency the rest
+    counts for nothing."""
+    data, S = small(), trials or 1
+    make = (lambda: averaged(trials)) if nodes else (lambda: PAN(6, 8, 2, trials=trials, dropout=0.0).double())
+    model, x = make(), data.x.double()
+    model.seed(list(range(S)))
+    adj = Adjacency.of(data.edge_index)
+    sample = Inputs((x, adj), {}).with_part(part_of(data.y, data.train_mask))
+    rows, seen = data.train_mask.nonzero().squeeze(1), []
+    for step in range(1, 6):
+        model.train().key(torch.arange(S), step)
+        part = _some(model, sample, 3)
+        assert part.rows.shape == part.y.shape == (3, S)
+        assert torch.equal(part.y, data.y[part.rows])
+        assert all(len(set(column.tolist())) == 3 <= len(rows) for column in part.rows.T)
+        assert torch.isin(part.rows, rows).all()
+        seen.append(part.rows)
+        if nodes is None:
+            found = Consistency(1, 0.0, labelled=3)(model, sample)
+            torch.testing.assert_close(found, losses(picked(model(x, adj), part)))
+    assert len({tuple(each.flatten().tolist()) for each in seen}) > 1  # drawn anew at each step
+    if trials:
+        assert any(not torch.equal(each[:, 0], each[:, 1]) for each in seen)
+    all_of_them = Consistency(2, 1.0, nodes=nodes, labelled=len(rows))(model, sample)
+    torch.testing.assert_close(all_of_them, Consistency(2, 1.0, nodes=nodes)(model, sample))
+
+
 @pytest.mark.parametrize(
     ("make", "nodes"),
     [
         (lambda S: PAN(6, 8, 2, trials=S, norm="batch").double(), None),
         (lambda S: Net().double(), None),
         (by_rows, 7),
+        (lambda S: averaged(S), 7),
         (lambda S: by_rows(S, {"kind": "power-law", "alpha": 1.0, "temperature": 2.0, "trained": True}), 7),
     ],
 )
 def test_a_trial_among_others_is_the_trial_alone(make, nodes):
     weight, sharpening, data = [0.0, 1.0, 2.0], [0.5, 0.2, 1.0], small()
     data.x = data.x.double()  # in which rounding does not grow into a difference that is seen
-    together = fit(
-        make(3), data, seeds=[4, 5, 6], regularizer=Consistency(2, weight, sharpening, nodes=nodes, ramp=7), **SETTINGS
-    )
+    some = {"nodes": nodes, "ramp": 7, "labelled": 3 if isinstance(make(None), PAN) else None}
+    together = fit(make(3), data, seeds=[4, 5, 6], regularizer=Consistency(2, weight, sharpening, **some), **SETTINGS)
     for s in range(3):
-        one = Consistency(2, weight[s], sharpening[s], nodes=nodes, ramp=7)
+        one = Consistency(2, weight[s], sharpening[s], **some)
         alone = fit(make(None), data, seeds=[4 + s], regularizer=one, **SETTINGS)
         last = len(alone.history["val_loss"])
         for name, values in alone.history.items():
@@ -169,6 +205,8 @@ def test_any_function_is_a_regularizer():
 def test_what_is_wrong():
     with pytest.raises(ValueError, match="draws must be an integer of at least 1, got 0"):
         Consistency(0)
+    with pytest.raises(ValueError, match="labelled must be an integer of at least 1, got 0"):
+        Consistency(labelled=0)
     with pytest.raises(ValueError, match="sharpening must be positive and finite, got 0"):
         Consistency(sharpening=0)
     with pytest.raises(ValueError, match="weight must be at least 0 and finite, got -1"):

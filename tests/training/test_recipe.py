@@ -1,3 +1,4 @@
+import math
 from types import SimpleNamespace
 
 import pytest
@@ -53,7 +54,7 @@ def test_what_is_said_is_passed_on(given):
     how = {
         **{**QUICK, "norm": "batch", "jk": "last", "act": "elu", "concat": True, "keep": "both", "metric": "auc"},
         **{"residual": "input", "share": 0.2, "drop_nodes": 0.4, "norm_input": "batch", "propagate": True},
-        **{"nearest": 16, "nodes": 300, "ramp": 50},
+        **{"nearest": 16, "renormalized": True, "nodes": 300, "ramp": 50, "labelled": 5, "clip": 0.1},
         **{"draws": 4, "consistency": 1.5, "decay_others": 1e-4},
     }
     Recipe({**MET, "paths": "shortest"}, how).fit(small(), [0, 1])
@@ -63,14 +64,16 @@ def test_what_is_said_is_passed_on(given):
         **{"norm": "batch", "jk": "last", "act": "elu", "concat": True, "paths": "shortest"}
     }
     assert named["residual"] == {"kind": "input", "share": 0.2, "identity": 0.5}
-    assert named["inputs"] == {"drop_nodes": 0.4, "dropout": None, "propagate": True, "norm": "batch", "nearest": 16}
+    entering = {"drop_nodes": 0.4, "dropout": None, "propagate": True, "norm": "batch", "nearest": 16}
+    assert named["inputs"] == {**entering, "renormalized": True}
     assert given.fit["regularizer"] == (
         "consistency",
         4,
         1.5,
-        {"sharpening": 0.5, "confidence": 0.0, "nodes": 300, "ramp": 50},
+        {"sharpening": 0.5, "confidence": 0.0, "nodes": 300, "ramp": 50, "labelled": 5},
     )
     assert (given.fit["keep"], given.fit["metric"], given.fit["decay_others"]) == ("both", "auc", 1e-4)
+    assert given.fit["clip"] == 0.1
     Recipe(MET, {**QUICK, "residual": "layer"}).fit(small(), [0])
     assert given.model[1]["residual"] == "layer"
     assert "regularizer" not in given.fit
@@ -86,10 +89,18 @@ def test_recipes_side_by_side_have_a_number_per_trial(given):
     together.fit(small(), [0, 1])
     assert given.fit["lr"] == given.fit["weight_decay"] == given.fit["decay_others"] == [0.1, 0.2]
     two = {name: [0.1, 0.2] for name in ("sharpening", "confidence")}
-    assert given.fit["regularizer"] == ("consistency", 4, [0.1, 0.2], {**two, "nodes": None, "ramp": 0})
+    assert given.fit["regularizer"] == (
+        "consistency",
+        4,
+        [0.1, 0.2],
+        {**two, "nodes": None, "ramp": 0, "labelled": None},
+    )
     named = given.model[1]
     assert named["dropout"] == named["inputs"]["dropout"] == named["inputs"]["drop_nodes"] == [0.1, 0.2]
     assert named["residual"] == {"kind": "input", "share": [0.1, 0.2], "identity": [0.1, 0.2]}
+    assert given.fit["clip"] == [0.1, 0.2]
+    unlimited = Recipe.side_by_side([recipes[0].but(clip=None), recipes[1]])
+    assert unlimited.settings["clip"] == [math.inf, 0.2]
     first, second = named["weights"]["of"]
     assert first == second
     assert [row[0] for row in first] == pytest.approx([1, 0.1353352, 0.0183156], rel=1e-5)  # exp(−n/½)

@@ -28,7 +28,12 @@ def may_look(value: Tensor | None = None) -> bool:
     """
     if torch.compiler.is_compiling() or is_transforming() or (value is not None and value.is_meta):
         return False
-    return not (torch.cuda.is_initialized() and torch.cuda.is_current_stream_capturing())
+    return not is_recorded()
+
+
+def is_recorded() -> bool:
+    """Whether a GPU records what is done, to replay it later (a CUDA graph)."""
+    return torch.cuda.is_initialized() and torch.cuda.is_current_stream_capturing()
 
 
 def lasting() -> AbstractContextManager[object]:

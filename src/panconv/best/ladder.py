@@ -14,7 +14,7 @@ from panconv.training.recipe import Recipe
 from panconv.training.spaces import PUBLISHED, pan_operator
 
 PAPER, WARM, RANDOM, BEST, HOT = "the paper's PAN", "warm", "random propagation", "preset", "preset at T = ∞"
-ALL_NODES, GENERAL, DEEP = "preset, all nodes", "general, graph unseen", "deep, 64 layers"
+GENERAL, DEEP = "general, graph unseen", "deep, 64 layers"
 
 
 def row(name: str, graph: str, recipe: Recipe, against: str = "", split: str = "public") -> Row:
@@ -46,7 +46,6 @@ def _rows(graph: str, _: Mapping[str, Point]) -> list[Row]:
     rows += preset_row(BEST, graph, graph, RANDOM)
     if graph in entries() and (hot := at_infinite_temperature(preset(graph))) != preset(graph):
         rows += [row(HOT, graph, hot, BEST)]
-    rows += preset_row(ALL_NODES, graph, f"{graph}-all-nodes", BEST)
     rows += preset_row(GENERAL, graph, f"general-without-{graph}", RANDOM)
     if (name := f"{graph}-deep") in entries():
         rows += [row(DEEP, graph, preset(name).but(layers=64), RANDOM)]

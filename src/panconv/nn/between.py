@@ -104,7 +104,11 @@ def _before_and_beside(config: Mapping[str, Any]) -> dict[str, Any]:
     beside = widths(config) if residual is not None and residual.kind == "layer" else ()
     return {
         "entrance": Entrance(
-            entering.drop_nodes, norm_from(entering.norm, features, None, trials), trials, entering.nearest
+            entering.drop_nodes,
+            norm_from(entering.norm, features, None, trials),
+            trials,
+            entering.nearest,
+            entering.renormalized,
         ),
         "start": Affine(features, config["hidden_channels"], trials) if from_input(config) else None,
         "residuals": nn.ModuleList(Linear(a, b, trials) for a, b in beside),

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
-from panconv.base.tracing import is_tracked, lasting, may_look
+from panconv.base.tracing import is_recorded, is_tracked, lasting, may_look
 from panconv.compute.features import SparseRows
 from panconv.graph import Adjacency
 from panconv.graph.seen import Seen, same
@@ -26,7 +28,8 @@ class KeptProduct:
     """M·x as it was last found, for as long as the features, the graph and the path weights stay the same and none of
     them is trained. Changes in place are noticed as in `prepared`.
 
-    Nothing is kept on a GPU. A call that is replayed there (a CUDA graph) may find other features in the same memory.
+    On a GPU it is kept while `features_stay` says so, and no longer: a call that is replayed there (a CUDA graph) may
+    find other features in the same memory.
 
     Of S trials M·x is kept for each, (N, S, F), also where they share the features and the path weights.
 
@@ -44,6 +47,10 @@ class KeptProduct:
         kept = self._found.get("last")
         if kept is not None and kept.of[0]() is x and kept.of[1]() is adj and all(map(same, kept.seen, numbers)):
             return kept.product
+        if is_recorded():  # what is found while a GPU records is there when it is replayed, and not now
+            return product()
+        if (keepers := _keepers()) is not None and numbers[0].is_cuda:
+            keepers.append(self)
 
         def forget(_: Any, found: dict[str, _Kept] = self._found) -> None:
             found.pop("last", None)
@@ -54,14 +61,41 @@ class KeptProduct:
         self._found["last"] = _Kept((weakref.ref(x, forget), weakref.ref(adj, forget)), seen, found)
         return found
 
+    def forget(self) -> None:
+        """Keeps nothing."""
+        self._found.clear()
+
     def __reduce__(self) -> tuple[type[KeptProduct], tuple[()]]:
         return KeptProduct, ()  # copies find their own
 
 
+_STAY = threading.local()
+
+
+def _keepers() -> list[KeptProduct] | None:
+    return getattr(_STAY, "keepers", None)
+
+
+@contextmanager
+def features_stay() -> Iterator[None]:
+    """Within it features, graphs and fixed path weights stay what and where they are, as in a training on one graph.
+    What is kept on a GPU is forgotten at its end."""
+    before, _STAY.keepers = _keepers(), []
+    try:
+        yield
+    finally:
+        for each in _STAY.keepers:
+            each.forget()
+        _STAY.keepers = before
+
+
 def _numbers(x: Tensor | SparseRows, adj: Adjacency, M: MET) -> list[Tensor] | None:
     """What M·x depends on beside the graph; None where it must not be kept."""
-    if not may_look() or type(adj) is not Adjacency or adj.is_tracked or type(x) not in (Tensor, SparseRows):
+    devices = ("cpu",) if _keepers() is None else ("cpu", "cuda")
+    if not (may_look() or (is_recorded() and _keepers())):
+        return None
+    if type(adj) is not Adjacency or adj.is_tracked or type(x) not in (Tensor, SparseRows):
         return None
     values = [x.value if isinstance(x, SparseRows) else x, *M.weights.parameters(), *M.weights.buffers()]
-    plain = all(each.device.type == "cpu" and not each.is_inference() and not is_tracked(each) for each in values)
+    plain = all(each.device.type in devices and not each.is_inference() and not is_tracked(each) for each in values)
     return values if plain else None

@@ -53,7 +53,7 @@ class Layers(nn.Module):
         self.dropouts = nn.ModuleList(map(Dropout, ps))
         self.surround(config, surroundings(config))
         self._fix_idle_biases()
-        self._check_nearest()
+        self._check_entrance()
 
     def surround(self, config: dict[str, Any], made: dict[str, Any]) -> None:
         """Takes up what stands between the convolutions, before, beside and behind them."""
@@ -72,9 +72,16 @@ class Layers(nn.Module):
             if directly and isinstance(norm, BatchNorm) and conv.bias is not None:
                 conv.bias.requires_grad_(False)  # and is kept, so that saved models have the tensors they always had
 
-    def _check_nearest(self) -> None:
-        """The largest entries are found once, of M or of the sum over each length that trained weights weigh."""
+    def _check_entrance(self) -> None:
+        """What is renormalised is a mean. The largest entries are found once, of M or of the sum over each length that
+        trained weights weigh."""
         first = self.layers()[0]
+        if self.entrance.renormalized and METHODS[first.method].overall != "row":
+            means = ", ".join(str(number) for number, rule in METHODS.items() if rule.overall == "row")
+            raise ValueError(
+                "inputs renormalized goes with methods whose partition function divides each row, got method "
+                f"{first.method}: choose one of {means}, or leave it out"
+            )
         if self.entrance.nearest is None:
             return
         if not family_of(first.paths).counts_steps:

@@ -13,6 +13,7 @@ from torch_geometric.nn.inits import glorot, zeros
 from panconv.base.checks import FLOATS, check_device, checked_count, checked_width, kind_of
 from panconv.base.tracing import check_not_jit
 from panconv.compute.features import SparseRows
+from panconv.nn import by_trial_product
 
 _first_call = threading.Lock()  # of lazy maps: one thread fixes the width and the start, and the others find them
 
@@ -57,7 +58,7 @@ class Linear(nn.Module):
             return x @ W
         if x.dim() == 2:
             return (x @ W.transpose(0, 1).flatten(1)).unflatten(1, (self.trials, -1))
-        return torch.einsum("nsf,sfo->nso", x, W)
+        return by_trial_product.times(x, W)
 
     def checked(self, x: Any) -> Tensor | SparseRows:
         """The features of N nodes, if this map takes them; sparse ones as `SparseRows`."""

@@ -16,7 +16,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from panconv.base.tracing import is_tracked, lasting, may_look, outside_a_trace
+from panconv.base.tracing import is_recorded, is_tracked, lasting, may_look, outside_a_trace
 from panconv.compute.features import SparseRows
 from panconv.graph import Adjacency
 from panconv.graph.seen import Seen, same
@@ -39,13 +39,14 @@ class Table(NamedTuple):
     which: Tensor  # (S,): the path weights of a trial
     weights: Tensor | None = None  # (L+1, S) that are trained: then `value` is (1, N, k, L+1), by length
 
-    def times(self, x: Tensor, rows: Tensor, factor: Tensor | None = None) -> Tensor:
+    def times(self, x: Tensor, rows: Tensor, factor: Tensor | None = None, renormalized: bool = False) -> Tensor:
         """Some rows of M·(factor ⊙ x), for dense x (N, F).
 
         Args:
             x: features that all trials share.
             rows: the nodes, (n, S), each trial's own.
             factor: what each node's features are multiplied by, (N, S), or None.
+            renormalized: whether to divide by the same rows of M·factor, where these are positive.
 
         Returns:
             (n, S, F).
@@ -59,6 +60,9 @@ class Table(NamedTuple):
         if factor is not None:
             trial = torch.arange(rows.size(1), device=rows.device).repeat(rows.size(0)).unsqueeze(1)
             value = value * factor[node, trial]
+        if renormalized:
+            total = value.sum(1, keepdim=True)
+            value = value / total.where(total > 0, 1)
         return _sums(node, value, x).unflatten(0, rows.shape)
 
 
@@ -89,7 +93,7 @@ class Nearest:
         if adj.is_tracked:
             raise ValueError("inputs nearest goes with edge weights that nobody trains: detach them, or leave it out")
         here = last is not None and last[0]() is adj and last[2].value.dtype == dtype
-        if last is not None and here and (_is_recorded() or last[1] == _columns(M)):
+        if last is not None and here and (is_recorded() or last[1] == _columns(M)):
             return last[2]  # what is replayed on a GPU has the weights that it had
         columns = _columns(M)
         with lasting(), torch.no_grad():
@@ -134,10 +138,6 @@ class Nearest:
 
     def __reduce__(self) -> tuple[type[Nearest], tuple[int]]:
         return Nearest, (self.k,)  # copies find their own
-
-
-def _is_recorded() -> bool:
-    return torch.cuda.is_initialized() and torch.cuda.is_current_stream_capturing()
 
 
 def _sums(node: Tensor, value: Tensor, x: Tensor) -> Tensor:

@@ -14,6 +14,7 @@ from panconv.graph import Adjacency
 from panconv.met import MET
 from panconv.met.by_length import numbered_terms
 from panconv.met.plan import sum_of
+from panconv.nn import by_trial_product
 from panconv.nn.bipartite import between, checked_kinds
 from panconv.nn.linear import Linear
 from panconv.nn.on_paths import OnPaths
@@ -161,9 +162,9 @@ class PANConv(OnPaths):
         if not self.concat:
             return self.lin(M.apply(x))
         W = self.lin.weight.unflatten(-1, (self.L + 1, self.out_channels))  # ([S,] F, L+1, O)
-        rule = "nf,fo->no" if self.trials is None else "nsf,sfo->nso"
+        times = torch.matmul if self.trials is None else by_trial_product.times
         terms = enumerate(M.terms(x))  # of half precision in float32, in which the sum is to be taken
-        return sum_of(torch.einsum(rule, term, W[..., n, :].to(term.dtype)) for n, term in terms).to(x.dtype)
+        return sum_of(times(term, W[..., n, :].to(term.dtype)) for n, term in terms).to(x.dtype)
 
     def _summed(self, k: Tensor, terms: Iterable[Tensor]) -> Tensor:
         """Σₙ (GₙX)·(kₙWₙ) for terms (N, F), which the trials share, or (N, S, F): the numbers scale the matrices."""
@@ -174,13 +175,12 @@ class PANConv(OnPaths):
             if self.trials is None or term.dim() == 2:
                 matrix = matrix if self.trials is None else matrix.transpose(0, 1).flatten(1)  # (F, [S·]O)
                 total = term @ matrix if total is None else torch.addmm(total, term, matrix)
+            elif total is None:
+                total = by_trial_product.times(term, matrix)
             else:
-                term = term.transpose(0, 1)
-                total = term @ matrix if total is None else torch.baddbmm(total, term, matrix)
+                total = by_trial_product.plus_times(total, term, matrix)
         assert total is not None
-        if self.trials is None:
-            return total
-        return total.unflatten(1, (self.trials, -1)) if total.dim() == 2 else total.transpose(0, 1)
+        return total.unflatten(1, (self.trials, -1)) if self.trials is not None and total.dim() == 2 else total
 
     def extra_repr(self) -> str:
         words = f"{self.in_channels}, {self.out_channels}, L={self.L}, method={self.method}, paths={self.paths!r}"

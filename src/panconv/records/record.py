@@ -46,11 +46,12 @@ UNSAID: dict[str, Any] = {
     **{"residual": None, "share": 0.1, "identity": 0.5},
     # before the first matrix: PAN's `inputs`; dropout_input is null for the model's dropout
     **{"drop_nodes": 0.0, "dropout_input": None, "propagate": False, "norm_input": None, "nearest": None},
+    "renormalized": False,
     # the training: draws of random propagation, held together by `consistency` where the model is sure, weight decay
     # of what `decay` leaves out, what test_accuracy and val_accuracy hold, and the epochs at which the worse half
     # of those that train side by side is cut
     **{"draws": 1, "consistency": 0.0, "sharpening": 0.5, "confidence": 0.0, "nodes": None, "ramp": 0},
-    **{"decay_others": 0.0, "metric": "accuracy", "halving": None},
+    **{"labelled": None, "clip": None, "decay_others": 0.0, "metric": "accuracy", "halving": None},
 }
 PATHS = "walks"  # those of an operator that names none
 

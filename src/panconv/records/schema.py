@@ -155,6 +155,7 @@ _UNSAID: dict[str, Rule] = {  # settings that may be there; `record.UNSAID` has 
     "propagate": _FLAG,
     "norm_input": _one_of(None, "batch", "layer"),
     "nearest": _COUNT_OR_NULL,
+    "renormalized": _FLAG,
     # of the training
     "draws": _COUNT,
     "consistency": _AT_LEAST_0,
@@ -162,6 +163,8 @@ _UNSAID: dict[str, Rule] = {  # settings that may be there; `record.UNSAID` has 
     "confidence": Rule(is_share, "a number between 0 and 1"),
     "nodes": _COUNT_OR_NULL,
     "ramp": Rule(lambda value: is_whole(value, 0), "a whole number of at least 0"),
+    "labelled": _COUNT_OR_NULL,
+    "clip": Rule(or_null(_POSITIVE.holds), f"{_POSITIVE.words}, or null"),
     "decay_others": _AT_LEAST_0,
     "metric": _one_of("accuracy", "auc", "macro_f1"),
     "halving": Rule(or_null(list_of(lambda value: is_whole(value, 1))), "a list of epochs, or null"),

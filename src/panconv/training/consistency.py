@@ -14,7 +14,7 @@ from panconv.base.by_trial import Numbers, Placed, checked_by_trial
 from panconv.base.checks import checked_count
 from panconv.training.draws import drawn
 from panconv.training.metrics import CLASSES, kind_of_targets
-from panconv.training.objective import Sample, losses, picked
+from panconv.training.objective import Part, Sample, losses, picked
 
 
 class Regularizer(Protocol):
@@ -48,6 +48,8 @@ class Consistency:
             trial its own; None for all. For `PAN`: one of one layer that propagates first, with the option ``nearest``
             of its `inputs`, then costs little more than these and the training nodes.
         ramp: steps over which the weight grows from 0 to its own: against the same end as `confidence`.
+        labelled: how many of the training nodes the cross entropy is that of, drawn anew at each step, each trial its
+            own; None for all. A few at a time let what is agreed on count for more than what is known by heart.
 
     >>> half_and_whole = Consistency(weight=[0.5, 1.0])  # fit(PAN(…, trials=2), data, seeds=[0, 1], regularizer=…)
     >>> half_and_whole.narrowed([1]).weight
@@ -62,10 +64,12 @@ class Consistency:
         confidence: float | Sequence[float] = 0.0,
         nodes: int | None = None,
         ramp: int = 0,
+        labelled: int | None = None,
     ) -> None:
         self.draws = checked_count(draws, "draws")
         self.nodes = None if nodes is None else checked_count(nodes, "nodes")
         self.ramp = checked_count(ramp, "ramp", least=0)
+        self.labelled = None if labelled is None else checked_count(labelled, "labelled")
         least = (lambda each: 0 <= each < math.inf, "at least 0 and finite")
         self.weight: Numbers = checked_by_trial(weight, "weight", *least)
         self.confidence: Numbers = checked_by_trial(
@@ -80,6 +84,8 @@ class Consistency:
         if (kind := kind_of_targets(sample.part.y)) != CLASSES:
             raise ValueError(f"Consistency goes with classes, but y holds {kind}, {sample.part.y.dtype}: leave it out")
         named = sample.named
+        if self.labelled is not None:
+            sample = sample._replace(part=_some(model, sample, self.labelled))
         if self.nodes is not None:
             named = {**named, "rows": _with_drawn(model, sample, self.nodes)}
         scores = drawn(model, sample.inputs, named, self.draws)  # (N, S, draws, C)
@@ -117,7 +123,7 @@ class Consistency:
         weight, sharpening, confidence = (
             by_trial.picked(each, rows) for each in (self.weight, self.sharpening, self.confidence)
         )
-        return Consistency(self.draws, weight, sharpening, confidence, self.nodes, self.ramp)
+        return Consistency(self.draws, weight, sharpening, confidence, self.nodes, self.ramp, self.labelled)
 
 
 def _with_drawn(model: Any, sample: Sample, nodes: int) -> Tensor:
@@ -127,9 +133,35 @@ def _with_drawn(model: Any, sample: Sample, nodes: int) -> Tensor:
     if sample.part.filled:
         raise ValueError(f"nodes goes with splits of one size for all trials, got nodes = {nodes}: leave it out")
     N, S, device = sample.inputs[0].shape[0], model.trials or 1, sample.part.y.device
-    if model.row_keys is None:
-        now = torch.randint(N, (nodes, S), device=device)
-    else:
-        now = random.words(model.row_keys.reshape(-1), (nodes,)).T % N
     rows = torch.arange(N, device=device) if sample.part.rows is None else sample.part.rows
+    now = _numbers(model, nodes, S, device) % N
     return torch.cat([rows if rows.dim() == 2 else rows.unsqueeze(1).expand(-1, S), now])
+
+
+def _some(model: Any, sample: Sample, count: int) -> Part:
+    """So many of the rows of each trial that are to be learned of, drawn for this step without repeats."""
+    part = sample.part
+    if part.filled:
+        raise ValueError(f"labelled goes with splits of one size for all trials, got labelled = {count}: leave it out")
+    n, S, device = len(part.y), getattr(model, "trials", None) or 1, part.y.device
+    if count >= n:
+        return part
+    place = _numbers(model, n, S, device, of=1).argsort(0)[:count]  # (count, S)
+    rows = torch.arange(n, device=device) if part.rows is None else part.rows
+    rows = (rows if rows.dim() == 2 else rows.unsqueeze(1).expand(-1, S)).gather(0, place)
+    weight = None if part.weight is None else _gathered(part.weight, place)
+    return part._replace(rows=rows, y=_gathered(part.y, place), weight=weight)
+
+
+def _gathered(values: Tensor, place: Tensor) -> Tensor:
+    """Rows of values (n, 1, …) or (n, S, …), each trial's own, (k, S) → (k, S, …)."""
+    values = values.expand(-1, place.size(1), *values.shape[2:])
+    return torch.take_along_dim(values, place.reshape(*place.shape, *[1] * (values.dim() - 2)), 0)
+
+
+def _numbers(model: Any, count: int, S: int, device: torch.device, of: int = 0) -> Tensor:
+    """Large random numbers, (count, S), by the step's keys where the model has any; others for another `of`."""
+    keys = getattr(model, "row_keys", None)
+    if keys is None:
+        return torch.randint(2**31, (count, S), device=device)
+    return random.words(random.keys(keys.reshape(-1), of) if of else keys.reshape(-1), (count,)).T

@@ -10,6 +10,7 @@ from torch import Tensor
 from torch.optim import Optimizer
 
 from panconv.training.adam import told_apart
+from panconv.training.clipping import Clip
 from panconv.training.metrics import METRICS
 from panconv.training.objective import Sample, gathered, losses, measured, picked
 
@@ -44,6 +45,7 @@ class Epoch:
         seeds: one per trial.
         limits: how long, and what is best.
         regularizer: what a step goes down in place of the plain loss, as `panconv.training.consistency` tells.
+        clip: what keeps gradients short; None for nothing.
     """
 
     def __init__(
@@ -55,8 +57,9 @@ class Epoch:
         seeds: Sequence[int],
         limits: Limits,
         regularizer: Callable[[Any, Sample], Tensor] | None = None,
+        clip: Clip | None = None,
     ) -> None:
-        self.regularizer = regularizer
+        self.regularizer, self.clip = regularizer, clip
         self.model, self.optimizer, self.train, self.val = model, optimizer, train, val
         epochs, self.patience, self.keep, self.metric = limits
         self.sign = METRICS[self.metric].sign
@@ -107,12 +110,17 @@ class Epoch:
             if absent is not None:
                 self.optimizer = optimizer = told_apart(self.optimizer)
                 optimizer.resting = absent
-            descend(self.optimizer, loss.sum())
+            descend(self.optimizer, loss.sum(), self._clipped)
             found.append(loss.detach())
             rows.append(sample.part.size())
         if len(found) == 1:
             return found[0]
         return torch.stack([each * n for each, n in zip(found, rows, strict=True)]).sum(0) / sum(rows)
+
+    def _clipped(self) -> None:
+        """Cuts the gradients, where they are to be."""
+        if self.clip is not None:
+            self.clip(self.model.parameters(), by_trial=self.model.trials is not None)
 
     def _number_of_step(self, absent: Tensor | None) -> Tensor:
         """That of the step to take: of each trial, once one of them has been absent from another, (S,)."""
@@ -181,10 +189,12 @@ def _running(model: Any) -> list[Tensor]:
     return [b for b in buffers if S is None or (b.dim() and b.size(0) == S)]
 
 
-def descend(optimizer: Optimizer, loss: Tensor) -> None:
-    """One step down the slope of a loss."""
+def descend(optimizer: Optimizer, loss: Tensor, change: Callable[[], None] | None = None) -> None:
+    """One step down the slope of a loss, with a change to its gradients if there is one to make."""
     optimizer.zero_grad(set_to_none=True)
     loss.backward()
+    if change is not None:
+        change()
     optimizer.step()
 
 

@@ -8,6 +8,7 @@ import time
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -15,7 +16,9 @@ import torch
 from torch import Tensor, nn
 
 from panconv.base.checks import checked_count, checked_device, checked_seeds, kind_of, shown
+from panconv.nn.kept import features_stay
 from panconv.training.adam import Rates, adam
+from panconv.training.clipping import Clip
 from panconv.training.cuda_graph import Replayed
 from panconv.training.epoch import KEEP, Epoch, Limits
 from panconv.training.inputs import Reader, Task, checked_parts, graph_task, is_graph
@@ -100,6 +103,7 @@ def fit(
     decay_others: float | Sequence[float] = 0.0,
     regularizer: Callable[[Any, Any], Tensor] | None = None,
     cut: Cut | None = None,
+    clip: float | Sequence[float] | None = None,
 ) -> FitResult[Any]:
     """Trains a model on a graph with train, validation and test nodes, or on the batches of a loader.
 
@@ -147,10 +151,13 @@ def fit(
         cut: ends trials early. It is called when the host looks, as `callback` is, with the number of epochs done, the
             history until then and the best epoch of each trial so far; it gives a boolean tensor (S,), False for a
             trial that is to end now, or None where all go on.
+        clip: the longest that the gradient of a trial may be, all its parameters together: one that is longer is cut
+            to it. A number, or S; None for no limit.
     """
     began, native = time.perf_counter(), is_native(model)
     checked_seeds(seeds, _trials(model, native, seeds), bits=32)
     rates = Rates.checked(lr, weight_decay, decay_others, len(seeds))
+    shortened = Clip.checked(clip, len(seeds))
     _check_others(epochs, patience, callback=callback, regularizer=regularizer, cut=cut)
     device = checked_device(device)
     loaders = None if is_graph(data) and val is None and test is None else {"train": data, "val": val, "test": test}
@@ -163,9 +170,10 @@ def fit(
     task = graph_task(data, y, inputs, ready, read.dtype) if loaders is None else loader_task(loaders, read, ready)
     ready.seed(seeds)
     optimizer = adam(ready, rates.lr, rates.weight_decay, device, rates.decay_others)
-    epoch = Epoch(ready, optimizer, task.train, task.val, seeds, limits, regularizer)
+    epoch = Epoch(ready, optimizer, task.train, task.val, seeds, limits, regularizer, shortened)
     try:
-        run_epochs(epoch, epochs, device, callback, replayed=native and task.is_one, rates=rates, cut=cut)
+        with features_stay() if task.is_one else nullcontext():
+            run_epochs(epoch, epochs, device, callback, replayed=native and task.is_one, rates=rates, cut=cut)
     finally:
         ready.key(None, 0)
         ready.eval()

@@ -65,8 +65,10 @@ class PAN(LayersSideBySide):
         inputs: what happens to the features before the first matrix, a dict of ``drop_nodes``, the probability that a
             node's features are dropped (`panconv.nn.DropNodes`); ``dropout``, None for that of the other layers;
             ``propagate``, whether M comes before dropout and W in the first layer; ``norm``, ``"batch"`` or
-            ``"layer"``, of what is propagated so; and ``nearest``, how many entries per row of M are used while
-            training, the largest of them, None for all. The first two are a number each, or S.
+            ``"layer"``, of what is propagated so; ``nearest``, how many entries per row of M are used while training,
+            the largest of them, None for all; and ``renormalized``, in methods 1, 7, 10 and 11, whether a node takes
+            the mean over the nodes that are left, by a partition function of their paths alone. The first two are a
+            number each, or S.
 
     >>> model = PAN(1433, 16, 7)
     >>> [conv.method for conv in model.convs]

@@ -90,6 +90,7 @@ def narrowed(epoch: Epoch, rows: Tensor, rates: Rates) -> Epoch:
     few.model = epoch.model.narrowed(which)
     few.optimizer = _moved(epoch, few.model, rates, rows)
     few.regularizer = None if epoch.regularizer is None else epoch.regularizer.narrowed(which)  # type: ignore[attr-defined]
+    few.clip = None if epoch.clip is None else epoch.clip.narrowed(which)
     few.train, few.val = _samples(epoch.train, which), _samples(epoch.val, which)
     few.state = _state(epoch, few.model)
     few.best_state = [kept[rows] for kept in epoch.best_state]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,11 +24,11 @@ from panconv.weights import layer_specs, weights_from
 # What may differ between trainings that run side by side, beside the seed and fixed path weights: a number per trial.
 VECTORS = (
     *("lr", "weight_decay", "decay_others", "dropout", "dropout_input", "drop_nodes"),
-    *("consistency", "sharpening", "confidence", "share", "identity"),
+    *("consistency", "sharpening", "confidence", "share", "identity", "clip"),
 )
 _OPERATOR = ("method", "L", "weights", "paths")
 _SAME_IN_PAN = ("norm", "jk", "act", "act_first", "concat")  # settings that are arguments of the same name
-_SAME_IN_FIT = ("lr", "weight_decay", "epochs", "patience", "keep", "decay_others", "metric")
+_SAME_IN_FIT = ("lr", "weight_decay", "epochs", "patience", "keep", "decay_others", "metric", "clip")
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,7 @@ class Recipe:
 
     def _inputs(self) -> dict[str, Any] | None:
         """What happens to the features before the first matrix; None for nothing but the model's dropout."""
-        names = {name: name for name in ("drop_nodes", "propagate", "nearest")}
+        names = {name: name for name in ("drop_nodes", "propagate", "nearest", "renormalized")}
         names |= {"dropout": "dropout_input", "norm": "norm_input"}
         if all(self.setting(name) == UNSAID[name] for name in names.values()):
             return None
@@ -106,7 +107,7 @@ class Recipe:
         given = {name: value for name, value in given.items() if name not in UNSAID or value != UNSAID[name]}
         draws, weight = self.setting("draws"), self.setting("consistency")
         if draws > 1 or weight != UNSAID["consistency"]:
-            others = {name: self.setting(name) for name in ("sharpening", "confidence", "nodes", "ramp")}
+            others = {name: self.setting(name) for name in ("sharpening", "confidence", "nodes", "ramp", "labelled")}
             given["regularizer"] = Consistency(draws, weight, **others)
         return given
 
@@ -154,9 +155,11 @@ class Recipe:
 
 
 def _own(recipe: Recipe, name: str) -> Any:
-    """A number of one trial; where the input has no dropout of its own, the model's."""
+    """A number of one trial; where the input has no dropout of its own, the model's; no limit is an infinite one."""
     value = recipe.setting(name)
-    return recipe.setting("dropout") if value is None else value
+    if value is not None:
+        return value
+    return recipe.setting("dropout") if name == "dropout_input" else math.inf
 
 
 def _residual(kind: str, share: Any, identity: Any) -> Any:

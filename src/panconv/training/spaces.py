@@ -1,4 +1,5 @@
-"""PAN's spaces: random propagation, two warm layers, deep models, and graphs where neighbours differ."""
+"""PAN's spaces: random propagation, averages over the nodes that are left, two warm layers, deep models, and graphs
+where neighbours differ."""
 
 from __future__ import annotations
 
@@ -67,8 +68,6 @@ _NORMED = {
     **{**_ROWS, "nodes": 500, "draws": 4, "ramp": 0, "epochs": 400},
     **{"lr": Range(0.05, 0.3, log=True), "norm": "batch", "norm_input": "batch", "act_first": True},
 }
-# The same at all nodes of every step: on a GPU that takes half a second per trial, on a CPU minutes.
-_WHOLE = {"nearest": None, "nodes": None}
 _PROPAGATION: dict[Any, Any] = {
     **_RANDOM_PROPAGATION,
     **{"L": Range(2, 10), "temperature": _WARM},
@@ -76,6 +75,15 @@ _PROPAGATION: dict[Any, Any] = {
     **{"consistency": Range(0.5, 2.0), "sharpening": Range(0.1, 0.5), "confidence": Choice((0.0, Range(0.2, 0.6)))},
     **{"dropout_input": Range(0.0, 0.8), "dropout": Range(0.0, 0.8)},
     **{"weight_decay": Range(2e-4, 2e-3, log=True), "decay_others": Choice((0.0, 5e-4))},
+}
+# As published for Pubmed, with the weights 0.5ⁿ (Feng et al., 2022): one matrix, on the averages over the nodes that
+# are left, of a few labels at a time. Their walk is (D + I)⁻¹(A + I); method 7 is the nearest.
+AVERAGED = {
+    **{name: _RANDOM_PROPAGATION[name] for name in ("hidden", "layers", "decay", *_LONG)},
+    **{"method": 7, "L": 6, "temperature": 1.44, "alpha": 1.0, "jk": None, "propagate": True, "nearest": 32},
+    **{"renormalized": True, "norm_input": "batch", "drop_nodes": 0.5, "dropout_input": 0.2, "dropout": 0.0},
+    **{"draws": 2, "consistency": 1.0, "sharpening": 0.1, "confidence": 0.667, "nodes": 100, "ramp": 100},
+    **{"labelled": 5, "clip": 0.1, "lr": 0.01, "weight_decay": 0.01, "decay_others": 0.01, "keep": "both"},
 }
 # A residual to the input and the identity beside each matrix.
 _DEEP: dict[Any, Any] = {
@@ -113,9 +121,18 @@ SPACES: dict[str, Space] = {
         },
         group=2,
     ),
-    # random propagation with M first and batch norm alone, all nodes at each step: for a GPU
-    "normed-propagation": Space(
-        {**_PROPAGATION, **_NORMED, **_WHOLE}, ({**PUBLISHED["pubmed"], **_WHOLE}, {**WARMED["pubmed"], **_WHOLE})
+    # one matrix on the averages over the nodes that are left, held together with a few labels at a time
+    "averaged-propagation": Space(
+        {
+            **AVERAGED,
+            **{name: _PROPAGATION[name] for name in ("L", "temperature", "alpha", "drop_nodes")},
+            **{"dropout_input": Range(0.0, 0.5), "consistency": Range(0.5, 3.0), "sharpening": Range(0.1, 0.4)},
+            **{"confidence": Range(0.4, 0.8), "ramp": Choice((100, 300)), "labelled": Choice((5, 5, 10))},
+            **{"clip": Range(0.05, 0.3, log=True), "lr": Range(0.004, 0.03, log=True)},
+            **{"weight_decay": Range(0.003, 0.03, log=True), "decay_others": Range(0.001, 0.03, log=True)},
+            "keep": Choice(("loss", "both")),
+        },
+        (AVERAGED, {**AVERAGED, "L": 10, "temperature": 8.0}),
     ),
     # several layers, and random propagation before the first
     "deep-propagation": Space(
