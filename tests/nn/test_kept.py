@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 import torch
 from graphs import TRIANGLE_AND_TAIL
+from two_communities import small
 
-from panconv import MET, PAN, Adjacency
+from panconv import MET, PAN, Adjacency, fit
 from panconv.compute.features import SparseRows
 
 ADJ = Adjacency.of(TRIANGLE_AND_TAIL)
@@ -100,3 +101,21 @@ def test_it_serves_training_after_inference_and_goes_with_the_features():
     del x
     gc.collect()
     assert not model.entrance._kept._found
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_on_a_gpu_it_is_kept_while_a_training_lasts(products):
+    """In the training as on a CPU, though the steps are replayed there; and nothing is kept behind it."""
+    data = small()
+    data.x = data.x.double()[:, :5]
+
+    def trained(device, epochs):
+        model = PAN(5, 4, 2, 1, jk="last", L=2, weights=[0.2, 0.5, 0.3], trials=2, inputs=INPUTS).double()
+        products.clear()
+        return fit(model, data, seeds=[0, 1], epochs=epochs, patience=epochs, device=device), len(products)
+
+    (here, _), (there, few), (_, many) = trained("cpu", 12), trained("cuda", 12), trained("cuda", 40)
+    torch.testing.assert_close(here.history, there.history, rtol=1e-6, atol=1e-8, equal_nan=True)
+    assert not there.model.entrance._kept._found
+    steps = 3 + 1  # of training, before and while a GPU records
+    assert few == many == steps + 1 + 1  # one evaluation for all epochs, and what it predicts behind them

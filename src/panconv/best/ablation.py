@@ -8,6 +8,7 @@ from typing import Any
 
 from panconv.best.ladder import BEST, at_infinite_temperature, row
 from panconv.best.study import Row, Study
+from panconv.met.methods import METHODS as METHODS_OF
 from panconv.paper.published import GRAPHS
 from panconv.records.ranking import Point
 from panconv.training.presets import entries, preset
@@ -27,7 +28,10 @@ Change = Callable[[Recipe], Recipe]
 
 
 def _met(recipe: Recipe, **changes: Any) -> Recipe:
-    return replace(recipe, operator={**recipe.operator, **changes})
+    """The preset with another operator. What is renormalised needs rows that Z divides."""
+    changed = replace(recipe, operator={**recipe.operator, **changes})
+    divided = METHODS_OF[changed.operator["method"]].overall == "row"
+    return changed if divided or not recipe.setting("renormalized") else changed.but(renormalized=False)
 
 
 def _law(recipe: Recipe, **changes: Any) -> Recipe:
@@ -74,6 +78,11 @@ def _without_norm(recipe: Recipe) -> Recipe:
     return recipe.but(norm=None, norm_input=None)
 
 
+def _hidden(recipe: Recipe) -> Recipe:
+    """A matrix behind the first one, where there is but that."""
+    return recipe if recipe.setting("jk") is not None or recipe.setting("layers") > 1 else recipe.but(jk="last")
+
+
 # By the name of a row. Families of paths are compared at a length of their own, with the walks of that length.
 _WALKS = f"walks, L = {_SHORT}"
 CHANGES: dict[str, Change] = {
@@ -105,6 +114,10 @@ CHANGES: dict[str, Change] = {
     **{f"{nodes} nodes": _by_rows(nodes=nodes) for nodes in (100, 1000)},
     **{f"{k} nearest": _by_rows(nearest=k) for k in (8, 128)},
     "no ramp": lambda recipe: recipe.but(ramp=0) if recipe.setting("ramp") else recipe,
+    "sums over the nodes left": lambda recipe: recipe.but(renormalized=False),
+    "all labels at each step": lambda recipe: recipe.but(labelled=None),
+    "no limit to gradients": lambda recipe: recipe.but(clip=None),
+    "a hidden layer": _hidden,
     "no consistency": lambda recipe: recipe.but(consistency=0.0),
     "no dropped nodes": lambda recipe: recipe.but(drop_nodes=0.0),
     "no random propagation": lambda recipe: recipe.but(draws=1, consistency=0.0, drop_nodes=0.0),
