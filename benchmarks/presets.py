@@ -47,22 +47,31 @@ class RandomPropagation(nn.Module):
     def __init__(self, inputs: int, classes: int, how: dict[str, Any], k: list[float], weigh_first: bool) -> None:
         super().__init__()
         self.how, self.k, self.weigh_first = how, k, weigh_first
-        self.first, self.last = nn.Linear(inputs, how["hidden"]), nn.Linear(how["hidden"], classes)
+        self.is_deep = how.get("jk") is not None  # whether there is a hidden layer
+        self.first = nn.Linear(inputs, how["hidden"] if self.is_deep else classes)
+        self.last = nn.Linear(how["hidden"], classes) if self.is_deep else nn.Identity()
         self.norm_input = BatchNorm(inputs) if how.get("norm_input") else nn.Identity()
-        self.norm = BatchNorm(how["hidden"]) if how.get("norm") else nn.Identity()
+        self.norm = BatchNorm(how["hidden"]) if how.get("norm") and self.is_deep else nn.Identity()
         self.step = LGConv(normalize=False)
 
     def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor) -> Tensor:
         delta = self.how.get("drop_nodes", 0.0)
-        kept = torch.rand(x.size(0), 1, device=x.device) >= delta if self.training else 1 - delta
+        scale = 1 if self.how.get("renormalized") else 1 - delta
+        kept = torch.rand(x.size(0), 1, device=x.device) >= delta if self.training else scale
         p = self.how.get("dropout_input")
         p = self.how["dropout"] if p is None else p
+        if self.how.get("renormalized"):  # a column of ones goes along, and divides the sums
+            x = torch.cat([x, x.new_ones(x.size(0), 1)], 1)
         x = x * kept
         if self.weigh_first:
             x = self._propagated(self.first(F.dropout(x, p, self.training)), edge_index, edge_weight)
         else:
-            x = self.norm_input(self._propagated(x, edge_index, edge_weight))
-            x = self.first(F.dropout(x, p, self.training))
+            x = self._propagated(x, edge_index, edge_weight)
+            if self.how.get("renormalized"):
+                x = x[:, :-1] / x[:, -1:].clamp(min=1e-12)
+            x = self.first(F.dropout(self.norm_input(x), p, self.training))
+            if not self.is_deep:
+                return x
         x = self.norm(x.relu()) if self.how.get("act_first") else self.norm(x).relu()
         return self.last(F.dropout(x, self.how["dropout"], self.training))
 
@@ -90,7 +99,7 @@ def pyg_trial(data: Data, how: dict[str, Any], k: list[float], weigh_first: bool
     torch.manual_seed(seed)
     device, classes = data.x.device, int(data.y.max()) + 1
     model = RandomPropagation(data.num_features, classes, how, k, weigh_first).to(device)
-    matrices = {model.first.weight, model.last.weight}
+    matrices = {each.weight for each in (model.first, model.last) if isinstance(each, nn.Linear)}
     others = [each for each in model.parameters() if each not in matrices]
     decays = [
         {"params": list(matrices), "weight_decay": how["weight_decay"]},
@@ -99,10 +108,14 @@ def pyg_trial(data: Data, how: dict[str, Any], k: list[float], weigh_first: bool
     optimizer = torch.optim.Adam(decays, lr=how["lr"])
     edge_index, edge_weight = gcn_norm(data.edge_index, None, data.num_nodes)
     graph, best = (edge_index, edge_weight), float("inf")
+    known, some = data.train_mask.nonzero().squeeze(1), how.get("labelled")
     for _ in range(epochs):
         model.train()
         optimizer.zero_grad()
-        loss_of([model(data.x, *graph) for _ in range(how["draws"])], data.y, data.train_mask, how).backward()
+        train = known if some is None else known[torch.randperm(len(known), device=device)[:some]]
+        loss_of([model(data.x, *graph) for _ in range(how["draws"])], data.y, train, how).backward()
+        if how.get("clip") is not None:
+            nn.utils.clip_grad_norm_(model.parameters(), how["clip"])
         optimizer.step()
         model.eval()
         with torch.no_grad():

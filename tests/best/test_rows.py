@@ -43,13 +43,21 @@ def test_elsewhere_every_row_has_the_same_split():
     assert {task.model for task in rows.values()} == {"pan", *elsewhere.PEERS}
 
 
-AS_IT_IS = {"α = 1", "L = 4", "no batch norm", "2 draws"}
+OF_AVERAGES = {"sums over the nodes left", "all labels at each step", "no limit to gradients", "a hidden layer"}
+OF_ROWS = {"W first, all nodes", "100 nodes", "1000 nodes", "8 nearest", "128 nearest", "no ramp"}
 BY_ROWS = {"propagate": True, "nearest": 3, "nodes": 5, "ramp": 2}
+AVERAGED = {**BY_ROWS, "method": 7, "renormalized": True, "labelled": 2, "clip": 0.1, "jk": None, "norm_input": "batch"}
+# By what is changed, the rows that change nothing.
+AS_IT_IS = [
+    ({}, {"2 draws", *OF_AVERAGES, *OF_ROWS}),
+    (BY_ROWS, {"2 draws", *OF_AVERAGES, "M first, 300 nodes, 32 nearest"}),
+    (AVERAGED, {"2 draws", "M first, 300 nodes, 32 nearest", "k(n) trained", "method 7"}),
+]
 
 
-@pytest.mark.parametrize("rows", [{}, BY_ROWS])
+@pytest.mark.parametrize(("rows", "same"), AS_IT_IS)
 @pytest.mark.parametrize("name", ablation.CHANGES)
-def test_every_change_is_one_thing_and_can_be_trained(name, rows):
+def test_every_change_is_one_thing_and_can_be_trained(name, rows, same):
     best = Recipe(**untrained.RECIPE).but(**rows)
     changed = ablation.CHANGES[name](best)
     if not ablation._same(changed, best):
@@ -57,13 +65,11 @@ def test_every_change_is_one_thing_and_can_be_trained(name, rows):
         model = changed.model(data.x.size(1), 2, trials=2)
         model.seed([0, 1])
         assert bool(model(data.x, Adjacency.of(data.edge_index, num_nodes=data.num_nodes)).isfinite().all())
-        assert (
-            changed.operator == best.operator or changed.but(nearest=None).settings == best.but(nearest=None).settings
-        )
+        given = {"nearest": None, "renormalized": False}  # which do not go with every operator
+        assert changed.operator == best.operator or changed.but(**given).settings == best.but(**given).settings
         changed.but(epochs=2).fit(data, seeds=[0, 1])
     else:
-        by_rows = {"W first, all nodes", "100 nodes", "1000 nodes", "8 nearest", "128 nearest", "no ramp"}
-        assert name in AS_IT_IS | ({"M first, 300 nodes, 32 nearest"} if rows else by_rows)
+        assert name in {"α = 1", "L = 4", "no batch norm"} | same
 
 
 def test_an_ablation_changes_the_preset_and_compares_paths_at_one_length():

@@ -23,7 +23,7 @@ def with_gradients(*shapes, scale=1.0):
 
 @pytest.mark.parametrize("longest", [0.5, (0.5, 3.0, math.inf), 100.0])
 def test_each_trial_as_torch_cuts_a_model(longest):
-    parameters, alone = with_gradients((3, 4, 2), (3, 5)), with_gradients((3, 4, 2), (3, 5))
+    parameters, alone = with_gradients((3, 4, 2), (3, 5), (3,)), with_gradients((3, 4, 2), (3, 5), (3,))
     untouched = nn.Parameter(torch.zeros(3))  # has no gradient
     Clip(longest)([*parameters, untouched], by_trial=True)
     for s in range(3):

@@ -38,6 +38,8 @@ def _law(recipe: Recipe, **changes: Any) -> Recipe:
     """The preset's power law, changed; from T = ∞ it starts warm."""
     weights = recipe.operator["weights"]
     law = weights if isinstance(weights, dict) else {"kind": "power-law", "alpha": 1.0, "temperature": _START}
+    if changes.get("trained") and METHODS_OF[recipe.operator["method"]].divides:
+        recipe = recipe.but(nearest=None)  # whose entries are divided by a sum that training moves
     return _met(recipe, weights={**law, "trained": False, "normalized": True, **changes})
 
 
@@ -50,7 +52,9 @@ def _length(L: int) -> Change:
 
 
 def _trained_numbers(recipe: Recipe) -> Recipe:
-    """Every k(n) trained, from those of the preset."""
+    """Every k(n) trained, from those of the preset; not where Z divides, which they could drive through zero."""
+    if METHODS_OF[recipe.operator["method"]].overall:
+        return recipe
     k = weights_from(recipe.operator["weights"], recipe.operator["L"])()
     return _met(recipe, weights={"kind": "free", "k": k.tolist()})
 
@@ -59,7 +63,7 @@ def _w_first(recipe: Recipe) -> Recipe:
     """At all nodes, and without a norm of the propagated features, which are never there."""
     if not recipe.setting("propagate"):
         return recipe
-    return recipe.but(propagate=False, norm_input=None, nearest=None, nodes=None)
+    return recipe.but(propagate=False, renormalized=False, norm_input=None, nearest=None, nodes=None)
 
 
 def _m_first(recipe: Recipe) -> Recipe:

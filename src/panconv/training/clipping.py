@@ -52,7 +52,7 @@ class Clip:
             return
         dtype = max((each.dtype for each in grads), key=lambda each: torch.finfo(each).bits)
         squares = [each.to(dtype).square() for each in grads]
-        sums = [each.flatten(1).sum(1) if by_trial else each.sum() for each in squares]
+        sums = [each.reshape(len(each), -1).sum(1) if by_trial else each.sum() for each in squares]
         length = torch.stack(sums).sum(0).sqrt()
         factor = (self._placed(self.longest, length.device) / (length + _TINY)).clamp(max=1)
         for each in grads:
