@@ -56,6 +56,13 @@ def _paired(differences: list[float]) -> tuple[float, float]:
     return statistics.fmean(differences), _std(differences) / math.sqrt(len(differences))
 
 
+def _short(number: float) -> str:
+    """Two digits, or all there are before the point; nothing of NaN."""
+    if math.isnan(number):
+        return ""
+    return f"{number:.0f}" if number >= 10 else f"{number:.2g}"
+
+
 def _std(values: list[float]) -> float:
     return statistics.stdev(values) if len(values) > 1 else math.nan
 
@@ -72,8 +79,8 @@ def table(graph: str, found: list[Row], ours: str) -> Iterator[str]:
     for row in found:
         ahead = "" if math.isnan(row.ahead) else f"{row.ahead:+.1f} ± {shown(row.error)}"
         who = f"**{row.who}**" if row.who == ours else row.who
-        ratio = "" if math.isnan(row.ratio) else f"{row.ratio:.2g}"
-        yield f"| {who} | {row.splits} | {row.mean:.1f} ± {shown(row.std)} | {ahead} | {row.seconds:.2g} | {ratio} |"
+        seconds, ratio = _short(row.seconds), _short(row.ratio)
+        yield f"| {who} | {row.splits} | {row.mean:.1f} ± {shown(row.std)} | {ahead} | {seconds} | {ratio} |"
     others = [row for row in found if not math.isnan(row.error)]  # of one split nothing can be said
     if others:
         best = min(others, key=lambda row: row.ahead)
