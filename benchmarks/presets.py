@@ -47,30 +47,30 @@ class RandomPropagation(nn.Module):
     def __init__(self, inputs: int, classes: int, how: dict[str, Any], k: list[float], weigh_first: bool) -> None:
         super().__init__()
         self.how, self.k, self.weigh_first = how, k, weigh_first
-        self.is_deep = how.get("jk") is not None  # whether there is a hidden layer
-        self.first = nn.Linear(inputs, how["hidden"] if self.is_deep else classes)
-        self.last = nn.Linear(how["hidden"], classes) if self.is_deep else nn.Identity()
+        self.has_hidden = how.get("jk") is not None  # whether there is a hidden layer
+        self.first = nn.Linear(inputs, how["hidden"] if self.has_hidden else classes)
+        self.last = nn.Linear(how["hidden"], classes) if self.has_hidden else nn.Identity()
         self.norm_input = BatchNorm(inputs) if how.get("norm_input") else nn.Identity()
-        self.norm = BatchNorm(how["hidden"]) if how.get("norm") and self.is_deep else nn.Identity()
+        self.norm = BatchNorm(how["hidden"]) if how.get("norm") and self.has_hidden else nn.Identity()
         self.step = LGConv(normalize=False)
 
     def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor) -> Tensor:
         delta = self.how.get("drop_nodes", 0.0)
-        scale = 1 if self.how.get("renormalized") else 1 - delta
+        scale = 1 if self.how.get("averaged") else 1 - delta
         kept = torch.rand(x.size(0), 1, device=x.device) >= delta if self.training else scale
         p = self.how.get("dropout_input")
         p = self.how["dropout"] if p is None else p
-        if self.how.get("renormalized"):  # a column of ones goes along, and divides the sums
+        if self.how.get("averaged"):  # a column of ones goes along, and divides the sums
             x = torch.cat([x, x.new_ones(x.size(0), 1)], 1)
         x = x * kept
         if self.weigh_first:
             x = self._propagated(self.first(F.dropout(x, p, self.training)), edge_index, edge_weight)
         else:
             x = self._propagated(x, edge_index, edge_weight)
-            if self.how.get("renormalized"):
+            if self.how.get("averaged"):
                 x = x[:, :-1] / x[:, -1:].clamp(min=1e-12)
             x = self.first(F.dropout(self.norm_input(x), p, self.training))
-            if not self.is_deep:
+            if not self.has_hidden:
                 return x
         x = self.norm(x.relu()) if self.how.get("act_first") else self.norm(x).relu()
         return self.last(F.dropout(x, self.how["dropout"], self.training))
@@ -83,15 +83,16 @@ class RandomPropagation(nn.Module):
         return total
 
 
-def loss_of(scores: list[Tensor], y: Tensor, train: Tensor, how: dict[str, Any]) -> Tensor:
-    """Cross entropy, and how far each draw is from the sharpened mean of all."""
+def loss_of(scores: list[Tensor], y: Tensor, train: Tensor, how: dict[str, Any], step: int) -> Tensor:
+    """Cross entropy, and how far each draw is from the sharpened mean of all, which counts more from step to step."""
     p = torch.stack([each.softmax(-1) for each in scores])
     mean = p.mean(0).detach()
     sharp = mean ** (1 / how["sharpening"])
     sharp = sharp / sharp.sum(-1, keepdim=True)
     sure = mean.amax(-1) >= how.get("confidence", 0.0)
     known = torch.stack([F.cross_entropy(each[train], y[train]) for each in scores]).mean()
-    return known + how["consistency"] * ((p - sharp).square().sum(-1) * sure).mean()
+    ramp = min(1.0, step / how["ramp"]) if how.get("ramp") else 1.0
+    return known + ramp * how["consistency"] * ((p - sharp).square().sum(-1) * sure).mean()
 
 
 def pyg_trial(data: Data, how: dict[str, Any], k: list[float], weigh_first: bool, epochs: int, seed: int) -> float:
@@ -109,11 +110,11 @@ def pyg_trial(data: Data, how: dict[str, Any], k: list[float], weigh_first: bool
     edge_index, edge_weight = gcn_norm(data.edge_index, None, data.num_nodes)
     graph, best = (edge_index, edge_weight), float("inf")
     known, some = data.train_mask.nonzero().squeeze(1), how.get("labelled")
-    for _ in range(epochs):
+    for step in range(1, epochs + 1):
         model.train()
         optimizer.zero_grad()
         train = known if some is None else known[torch.randperm(len(known), device=device)[:some]]
-        loss_of([model(data.x, *graph) for _ in range(how["draws"])], data.y, train, how).backward()
+        loss_of([model(data.x, *graph) for _ in range(how["draws"])], data.y, train, how, step).backward()
         if how.get("clip") is not None:
             nn.utils.clip_grad_norm_(model.parameters(), how["clip"])
         optimizer.step()
@@ -129,6 +130,8 @@ def compared(name: str, device: str, trials: int, peer_trials: int, epochs: int)
     recipe = PAN.preset(name)
     how, operator = dict(recipe.settings), recipe.operator
     how |= {"epochs": epochs, "patience": epochs}
+    if operator["method"] != (7 if how.get("averaged") else 5):
+        raise ValueError(f"preset {name!r} is of method {operator['method']}, which PyG's side does not have")
     data, sparse = load(name).to(device), load(name, sparse=True)
     k = weights_from(operator["weights"], operator["L"])().tolist()
     whole = {"nodes": None, "nearest": None}

@@ -25,9 +25,9 @@ CPU = RECORDS / "cpu"  # trainings of the same rows and seeds as in RECORDS, whe
 _TITLES = {"squirrel_filtered": "Squirrel, filtered", "chameleon_filtered": "Chameleon, filtered"}
 _NOT_YET = "*Not trained yet: there are no records of it in `docs/results/best`.*"
 _SHOWN = (
-    *("hidden", "layers", "concat", "residual", "share", "identity", "norm", "propagate", "nearest", "nodes"),
-    *("drop_nodes", "draws", "consistency", "ramp", "sharpening", "confidence", "dropout_input", "dropout"),
-    *("lr", "weight_decay", "decay_others"),
+    *("hidden", "layers", "concat", "residual", "share", "identity", "norm", "propagate", "averaged", "norm_input"),
+    *("nearest", "nodes", "drop_nodes", "draws", "consistency", "ramp", "sharpening", "confidence", "labelled"),
+    *("dropout_input", "dropout", "lr", "weight_decay", "decay_others", "clip", "keep"),
 )
 
 
@@ -109,6 +109,8 @@ def _presets() -> str:
         point, chosen = Point(entry["operator"], 0.0, 0.0, 0.0, entry["settings"]), entry["chosen"]
         flat = point.flat()
         said = [each for each in _SHOWN if flat.get(each) not in (None, False, 0.0)]
+        if flat.get("jk") is None and flat.get("layers") == 1:
+            said.remove("hidden")  # of which there is none
         operator = f"method {flat['method']}, L = {flat['L']}, {flat['weights']}"
         validation = f"{chosen['validation']:.1f} ± {chosen['std']:.1f} ({chosen['reruns']})"
         rows.append([f"`{name}`", operator, point.words(said), f"{chosen['settings']}", validation])

@@ -14,8 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from panconv.base.files import replacing
+from panconv.best.across import Across
 from panconv.best.presets import CHOICES
-from panconv.best.search import Missing
+from panconv.best.search import Either, Missing, Search
+from panconv.records.ranking import Point
 from panconv.records.record import Record, Results
 from panconv.training.presets import FILE
 
@@ -36,7 +38,7 @@ def content(records: Sequence[Record]) -> dict[str, dict[str, Any]]:
             "settings": point.settings,
             "chosen": {
                 "on": list(dict.fromkeys(each.graph for each in searches)),
-                "space": searches[0].space,
+                "space": _space(choice, point, records),
                 "settings": choice.tried,
                 "validation": round(100 * point.val_accuracy, 2),
                 "std": round(100 * point.std, 2),
@@ -44,6 +46,13 @@ def content(records: Sequence[Record]) -> dict[str, dict[str, Any]]:
             },
         }
     return found
+
+
+def _space(choice: Search | Either | Across, point: Point, records: Sequence[Record]) -> str:
+    """The space that a choice was drawn from, of several searches that of the one whose choice it is."""
+    if isinstance(choice, Either):
+        return next(each.space for each in choice.searches if each.choice(records) == point)
+    return choice.searches[0].space
 
 
 def text(presets: dict[str, dict[str, Any]]) -> str:

@@ -21,6 +21,12 @@ def test_the_presets_are_what_the_records_decide():
     assert entries()
 
 
+def test_a_preset_says_which_space_it_is_from():
+    assert {name: entries()[name]["chosen"]["space"] for name in ("cora", "pubmed", "general")} == {
+        **{"cora": "random-propagation", "pubmed": "averaged-propagation", "general": "random-propagation"}
+    }
+
+
 def test_the_general_preset_without_a_graph_never_sees_it():
     for graph in ("cora", "citeseer", "pubmed"):
         searched = {each.graph for each in CHOICES[f"general-without-{graph}"].searches}

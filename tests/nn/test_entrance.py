@@ -61,9 +61,9 @@ LAW = {"kind": "power-law", "alpha": 1.0, "temperature": 2.0, "trained": False}
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("nearest", [None, 4])
 @pytest.mark.parametrize("method", [1, 7, 10, 11])
-def test_renormalized_is_the_mean_over_the_nodes_that_are_left(method, nearest, form):
+def test_averaged_is_the_mean_over_the_nodes_that_are_left(method, nearest, form):
     """(Σⱼ Mᵢⱼεⱼxⱼ) / (Σⱼ Mᵢⱼεⱼ) while training, and M·x otherwise, whose rows add up to 1."""
-    inputs = {"drop_nodes": 0.5, "propagate": True, "renormalized": True, "nearest": nearest, "dropout": 0.0}
+    inputs = {"drop_nodes": 0.5, "propagate": True, "averaged": True, "nearest": nearest, "dropout": 0.0}
     model = PAN(5, 4, 3, 1, L=2, method=method, weights=LAW, trials=2, inputs=inputs)
     model.seed([0, 1])
     M, W = model.trial(0).convs[0].met(Adjacency.of(EDGES)).to_dense(), model.convs[0].lin.weight
@@ -81,6 +81,18 @@ def test_renormalized_is_the_mean_over_the_nodes_that_are_left(method, nearest, 
     assert len(patterns) > 4
     model.eval()
     torch.testing.assert_close(model(FORMS[form](X), EDGES)[:, 1], M @ X @ W[1])
+
+
+@pytest.mark.parametrize("nearest", [None, 4])
+def test_a_mean_needs_entries_that_are_not_negative(nearest):
+    inputs = {"drop_nodes": 0.5, "propagate": True, "averaged": True, "nearest": nearest}
+    signed = Adjacency.from_edge_index(EDGES, torch.full((EDGES.size(1),), -0.1), num_nodes=4)
+    ours = PAN(5, 4, 3, 1, L=1, method=7, weights=LAW, inputs=inputs)
+    signed_paths = PAN(5, 4, 3, 1, L=1, method=7, weights=[1.0, -0.1], inputs=inputs)
+    for model, graph in ((ours, signed), (signed_paths, EDGES)):
+        with pytest.raises(ValueError, match="averaged needs edge weights and path weights that are not negative"):
+            model.train()(X, graph)
+        assert bool(model.eval()(X, graph).isfinite().all())
 
 
 def test_nodes_are_dropped_before_they_are_propagated():
@@ -126,15 +138,15 @@ def test_the_dropout_of_the_features_is_their_own():
 @pytest.mark.parametrize(
     ("given", "error", "words"),
     [
-        ("x", TypeError, "inputs must be a dict of drop_nodes, dropout, .* renormalized, or None"),
+        ("x", TypeError, "inputs must be a dict of drop_nodes, dropout, .* averaged, or None"),
         ({"drop": 0.1}, ValueError, "inputs has no option 'drop', only: drop_nodes, dropout, propagate, norm, nearest"),
         ({"drop_nodes": 1.0}, ValueError, "inputs drop_nodes must be at least 0 and below 1"),
         ({"drop_nodes": [0.1, 0.2]}, ValueError, "inputs drop_nodes must be one number, for one trial, got 2 of them"),
         ({"dropout": "x"}, ValueError, "inputs dropout must be at least 0 and below 1"),
         ({"propagate": 1}, TypeError, "inputs propagate must be True or False"),
         ({"norm": "batch"}, ValueError, "inputs norm goes with propagate=True"),
-        ({"renormalized": True}, ValueError, "inputs renormalized goes with propagate=True"),
-        ({"renormalized": 1, "propagate": True}, TypeError, "inputs renormalized must be"),
+        ({"averaged": True}, ValueError, "inputs averaged goes with propagate=True"),
+        ({"averaged": 1, "propagate": True}, TypeError, "inputs averaged must be"),
         ({"norm": "graph", "propagate": True}, ValueError, "inputs norm must be one of batch, layer, or None"),
     ],
 )
@@ -147,6 +159,6 @@ def test_what_does_not_go_together():
     with pytest.raises(ValueError, match="concat=True does not: choose one"):
         PAN(5, 8, 3, concat=True, inputs={"propagate": True})
     with pytest.raises(ValueError, match=r"goes with methods whose .*, got method 5: choose one of 1, 7, 1"):
-        PAN(5, 8, 3, inputs={"propagate": True, "renormalized": True})
+        PAN(5, 8, 3, inputs={"propagate": True, "averaged": True})
     with pytest.raises(ValueError, match="in_channels must be the number of features where inputs has a norm"):
         PAN(-1, 8, 3, inputs={"propagate": True, "norm": "batch"})

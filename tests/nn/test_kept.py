@@ -119,3 +119,22 @@ def test_on_a_gpu_it_is_kept_while_a_training_lasts(products):
     assert not there.model.entrance._kept._found
     steps = 3 + 1  # of training, before and while a GPU records
     assert few == many == steps + 1 + 1  # one evaluation for all epochs, and what it predicts behind them
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_what_a_gpu_has_recorded_goes_on_reading_it_whatever_the_model_is_called_with():
+    data = small()
+    data.x, other = data.x[:, :5], torch.randn(len(data.x), 5, device="cuda")
+    adj, histories = Adjacency.of(data.edge_index).to("cuda"), []
+    for watches in (False, True):
+        model = PAN(5, 4, 2, 1, jk="last", L=2, weights=[0.2, 0.5, 0.3], trials=2, inputs=INPUTS)
+
+        def watch(_, model=model):
+            with torch.no_grad():
+                model(other, adj)
+            torch.cuda.empty_cache()
+            torch.full_like(other, torch.nan).repeat(50, 1)  # into memory that nobody holds
+
+        how = {"epochs": 60, "patience": 60, "callback": watch if watches else None}
+        histories.append(fit(model, data, seeds=[0, 1], device="cuda", **how).history)
+    torch.testing.assert_close(*histories, equal_nan=True)

@@ -36,6 +36,25 @@ def test_each_trial_as_torch_cuts_a_model(longest):
             torch.testing.assert_close(q.grad[s], p.grad)
 
 
+@pytest.mark.parametrize("by_trial", [False, True])
+@pytest.mark.parametrize(("dtype", "size"), [(torch.float16, 300.0), (torch.float16, 1e-4), (torch.bfloat16, 1e20)])
+def test_half_precision_is_summed_in_float32(dtype, size, by_trial):
+    p = nn.Parameter(torch.zeros(1, 1000, dtype=dtype))
+    p.grad = torch.full_like(p, size)
+    Clip(1e-3)([p], by_trial)
+    if size < 1e19:  # whose square float32 holds
+        assert float(p.grad.float().norm()) == pytest.approx(1e-3, rel=0.2)
+    assert bool(p.grad.isfinite().all())
+
+
+def test_an_infinite_limit_is_none_even_where_the_length_overflows():
+    p = nn.Parameter(torch.zeros(2, 3))
+    p.grad = torch.full_like(p, 1e20)
+    Clip((math.inf, 1.0))([p], by_trial=True)
+    assert torch.equal(p.grad[0], torch.full((3,), 1e20))
+    assert bool(p.grad[1].isfinite().all())
+
+
 def test_a_model_without_trials_is_cut_as_a_whole():
     ours, theirs = with_gradients((4, 2), (5,)), with_gradients((4, 2), (5,))
     Clip(0.5)(ours, by_trial=False)

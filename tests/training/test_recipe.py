@@ -54,7 +54,7 @@ def test_what_is_said_is_passed_on(given):
     how = {
         **{**QUICK, "norm": "batch", "jk": "last", "act": "elu", "concat": True, "keep": "both", "metric": "auc"},
         **{"residual": "input", "share": 0.2, "drop_nodes": 0.4, "norm_input": "batch", "propagate": True},
-        **{"nearest": 16, "renormalized": True, "nodes": 300, "ramp": 50, "labelled": 5, "clip": 0.1},
+        **{"nearest": 16, "averaged": True, "nodes": 300, "ramp": 50, "labelled": 5, "clip": 0.1},
         **{"draws": 4, "consistency": 1.5, "decay_others": 1e-4},
     }
     Recipe({**MET, "paths": "shortest"}, how).fit(small(), [0, 1])
@@ -65,7 +65,7 @@ def test_what_is_said_is_passed_on(given):
     }
     assert named["residual"] == {"kind": "input", "share": 0.2, "identity": 0.5}
     entering = {"drop_nodes": 0.4, "dropout": None, "propagate": True, "norm": "batch", "nearest": 16}
-    assert named["inputs"] == {**entering, "renormalized": True}
+    assert named["inputs"] == {**entering, "averaged": True}
     assert given.fit["regularizer"] == (
         "consistency",
         4,
@@ -74,6 +74,7 @@ def test_what_is_said_is_passed_on(given):
     )
     assert (given.fit["keep"], given.fit["metric"], given.fit["decay_others"]) == ("both", "auc", 1e-4)
     assert given.fit["clip"] == 0.1
+    assert Recipe(MET, {**QUICK, "labelled": 3}).options()["regularizer"][3]["labelled"] == 3
     Recipe(MET, {**QUICK, "residual": "layer"}).fit(small(), [0])
     assert given.model[1]["residual"] == "layer"
     assert "regularizer" not in given.fit

@@ -108,7 +108,7 @@ def _before_and_beside(config: Mapping[str, Any]) -> dict[str, Any]:
             norm_from(entering.norm, features, None, trials),
             trials,
             entering.nearest,
-            entering.renormalized,
+            entering.averaged,
         ),
         "start": Affine(features, config["hidden_channels"], trials) if from_input(config) else None,
         "residuals": nn.ModuleList(Linear(a, b, trials) for a, b in beside),

@@ -19,15 +19,21 @@ _LEAST = 256  # nodes to a block: shorter sums are not worth adding up
 
 def times(x: Tensor, W: Tensor) -> Tensor:
     """x·W by trial, (N, S, F) and (S, F, O) → (N, S, O)."""
-    blocks = blocks_of(x, W) if x.is_cuda and torch.is_grad_enabled() and W.requires_grad else 1
+    blocks = _blocks(x, W)
     return in_blocks(x, W, blocks) if blocks > 1 else torch.einsum("nsf,sfo->nso", x, W)
 
 
 def plus_times(total: Tensor, x: Tensor, W: Tensor) -> Tensor:
     """total + x·W by trial, for a total (N, S, O)."""
-    if x.is_cuda:
-        return total + times(x, W)
+    blocks = _blocks(x, W)
+    if blocks > 1:
+        return total + in_blocks(x, W, blocks)
     return torch.baddbmm(total.transpose(0, 1), x.transpose(0, 1), W).transpose(0, 1)
+
+
+def _blocks(x: Tensor, W: Tensor) -> int:
+    """1 where no gradient of W is asked for, and on a CPU."""
+    return blocks_of(x, W) if x.is_cuda and torch.is_grad_enabled() and W.requires_grad else 1
 
 
 def blocks_of(x: Tensor, W: Tensor) -> int:

@@ -30,7 +30,7 @@ class Entering(NamedTuple):
     propagate: bool = False
     norm: str | None = None
     nearest: int | None = None  # entries per row of M that count while training; None for all
-    renormalized: bool = False  # whether Z counts the paths from the nodes alone that are left
+    averaged: bool = False  # whether Z counts the paths from the nodes alone that are left
 
 
 def entering_from(given: Any, trials: int | None) -> Entering:
@@ -49,8 +49,8 @@ def entering_from(given: Any, trials: int | None) -> Entering:
         raise ValueError(f"inputs norm goes with propagate=True, got norm = {found.norm!r} without it: say both")
     if found.nearest is not None and not found.propagate:
         raise ValueError(f"inputs nearest goes with propagate=True, got nearest = {shown(found.nearest)}: say both")
-    if checked_flag(found.renormalized, "inputs renormalized") and not found.propagate:
-        raise ValueError("inputs renormalized goes with propagate=True, got it without: say both")
+    if checked_flag(found.averaged, "inputs averaged") and not found.propagate:
+        raise ValueError("inputs averaged goes with propagate=True, got it without: say both")
     dropout = found.dropout
     return Entering(
         checked_share(found.drop_nodes, "inputs drop_nodes", trials),
@@ -58,7 +58,7 @@ def entering_from(given: Any, trials: int | None) -> Entering:
         checked_flag(found.propagate, "inputs propagate"),
         found.norm,
         None if found.nearest is None else checked_count(found.nearest, "inputs nearest"),
-        found.renormalized,
+        found.averaged,
     )
 
 
@@ -75,12 +75,12 @@ class Entrance(nn.Module):
         norm: what follows M·x, or None.
         trials: S, or None.
         nearest: how many entries per row of M count while training, the largest of them; None for all.
-        renormalized: whether the partition function is that of the nodes that are left: each node takes the mean over
+        averaged: whether the partition function is that of the nodes that are left: each node takes the mean over
             these, (Σⱼ Mᵢⱼεⱼxⱼ) / (Σⱼ Mᵢⱼεⱼ), and 0 where none is, in place of a sum that is scaled in evaluation. For M
             whose rows add up to 1.
     """
 
-    renormalized = False  # of a model that was saved whole, when there was none, like the next
+    averaged = False  # of a model that was saved whole, when there was none, like the next
     nearest: Nearest | None = None  # of a model that was saved whole, when there was none
 
     def __init__(
@@ -89,10 +89,10 @@ class Entrance(nn.Module):
         norm: nn.Module | None,
         trials: int | None,
         nearest: int | None = None,
-        renormalized: bool = False,
+        averaged: bool = False,
     ) -> None:
         super().__init__()
-        self.renormalized = renormalized
+        self.averaged = averaged
         self.drop_nodes, self.trials = DropNodes(drop_nodes), trials
         self.norm = nn.Identity() if norm is None else norm
         self.nearest = None if nearest is None else Nearest(nearest)
@@ -110,13 +110,15 @@ class Entrance(nn.Module):
             graphs: what the normalisation is told.
             rows: the nodes to find them of, (n,), or (n, S) where each trial has its own; None for all.
         """
+        if self.averaged and self.training:
+            check_mean(M)
         if self.training and self.nearest is not None:
             out = self._by_nearest(x, M, rows)
         elif self.training and self.drop_nodes.p != 0:
-            out = rows_of(self._left(x, M) if self.renormalized else self._product(self.drop_nodes(x), M), rows)
+            out = rows_of(self._left(x, M) if self.averaged else self._product(self.drop_nodes(x), M), rows)
         else:  # nothing is left to chance, and the factor that evaluation has may as well come behind M
             out = rows_of(self._kept(x, adj, M, lambda: self._product(x, M)), rows)
-            out = out if self.renormalized else self.drop_nodes(out)
+            out = out if self.averaged else self.drop_nodes(out)
         return self.norm(out, *graphs)
 
     def _by_nearest(self, x: Tensor | SparseRows, M: MET, rows: Tensor | None) -> Tensor:
@@ -131,7 +133,7 @@ class Entrance(nn.Module):
         rows = torch.arange(x.shape[0], device=x.device) if rows is None else rows
         rows = rows if rows.dim() == 2 else rows.unsqueeze(1).expand(-1, S)
         factor = self.drop_nodes.factor(x).reshape(x.shape[0], -1).expand(-1, S) if self.drop_nodes.p != 0 else None
-        out = self.nearest(M, dtype).times(self.nearest.dense(x), rows, factor, self.renormalized)
+        out = self.nearest(M, dtype).times(self.nearest.dense(x), rows, factor, self.averaged)
         return out if self.trials is not None else out.squeeze(1)
 
     def _left(self, x: Tensor | SparseRows, M: MET) -> Tensor:
@@ -146,6 +148,15 @@ class Entrance(nn.Module):
         if self.trials is not None and x.dim() == 2:
             x = x.unsqueeze(1).expand(-1, self.trials, -1)
         return M.apply(x)
+
+
+def check_mean(M: MET) -> None:
+    """Refuses an M with negative entries: what is left of a row may then add up to nothing, and cannot divide it."""
+    if may_look() and (M.paths.adj.is_signed or not M.weights.positive):
+        raise ValueError(
+            "inputs averaged needs edge weights and path weights that are not negative, since each mean is divided by "
+            "a sum of some of them: leave it out, or give others"
+        )
 
 
 def checked_rows(rows: Any, N: int, trials: int | None) -> Tensor:

@@ -49,8 +49,6 @@ class KeptProduct:
             return kept.product
         if is_recorded():  # what is found while a GPU records is there when it is replayed, and not now
             return product()
-        if (keepers := _keepers()) is not None and numbers[0].is_cuda:
-            keepers.append(self)
 
         def forget(_: Any, found: dict[str, _Kept] = self._found) -> None:
             found.pop("last", None)
@@ -58,6 +56,8 @@ class KeptProduct:
         seen = [Seen.of(each, forget) for each in numbers]  # copied before it is used: a change in between shows later
         with lasting(), torch.no_grad():
             found = product()
+        if (stays := _stays()) is not None and numbers[0].is_cuda:
+            stays.append((self, found))
         self._found["last"] = _Kept((weakref.ref(x, forget), weakref.ref(adj, forget)), seen, found)
         return found
 
@@ -69,30 +69,37 @@ class KeptProduct:
         return KeptProduct, ()  # copies find their own
 
 
-_STAY = threading.local()
+_THREAD = threading.local()
 
 
-def _keepers() -> list[KeptProduct] | None:
-    return getattr(_STAY, "keepers", None)
+def _stays() -> list[tuple[KeptProduct, Tensor]] | None:
+    """What is kept on a GPU while features stay, and by whom; None where nobody says that they do."""
+    return getattr(_THREAD, "stays", None)
 
 
 @contextmanager
 def features_stay() -> Iterator[None]:
     """Within it features, graphs and fixed path weights stay what and where they are, as in a training on one graph.
-    What is kept on a GPU is forgotten at its end."""
-    before, _STAY.keepers = _keepers(), []
+    What is kept on a GPU stays there to its end, or until `forget_what_stays`, whatever the model is called with in
+    between: what a GPU has recorded goes on reading it. Then it is forgotten."""
+    before, _THREAD.stays = _stays(), []
     try:
         yield
     finally:
-        for each in _STAY.keepers:
-            each.forget()
-        _STAY.keepers = before
+        forget_what_stays()
+        _THREAD.stays = before
+
+
+def forget_what_stays() -> None:
+    """Lets go of what is kept on a GPU: nothing that was recorded is to be replayed after that."""
+    while stays := _stays():
+        stays.pop()[0].forget()
 
 
 def _numbers(x: Tensor | SparseRows, adj: Adjacency, M: MET) -> list[Tensor] | None:
     """What M·x depends on beside the graph; None where it must not be kept."""
-    devices = ("cpu",) if _keepers() is None else ("cpu", "cuda")
-    if not (may_look() or (is_recorded() and _keepers())):
+    devices = ("cpu",) if _stays() is None else ("cpu", "cuda")
+    if not (may_look() or (is_recorded() and _stays() is not None)):
         return None
     if type(adj) is not Adjacency or adj.is_tracked or type(x) not in (Tensor, SparseRows):
         return None

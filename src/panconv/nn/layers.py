@@ -73,13 +73,13 @@ class Layers(nn.Module):
                 conv.bias.requires_grad_(False)  # and is kept, so that saved models have the tensors they always had
 
     def _check_entrance(self) -> None:
-        """What is renormalised is a mean. The largest entries are found once, of M or of the sum over each length that
-        trained weights weigh."""
+        """What is averaged is divided by a partition function. The largest entries are found once, of M or of the sum
+        over each length that trained weights weigh."""
         first = self.layers()[0]
-        if self.entrance.renormalized and METHODS[first.method].overall != "row":
+        if self.entrance.averaged and METHODS[first.method].overall != "row":
             means = ", ".join(str(number) for number, rule in METHODS.items() if rule.overall == "row")
             raise ValueError(
-                "inputs renormalized goes with methods whose partition function divides each row, got method "
+                "inputs averaged goes with methods whose partition function divides each row, got method "
                 f"{first.method}: choose one of {means}, or leave it out"
             )
         if self.entrance.nearest is None:

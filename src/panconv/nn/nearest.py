@@ -39,14 +39,14 @@ class Table(NamedTuple):
     which: Tensor  # (S,): the path weights of a trial
     weights: Tensor | None = None  # (L+1, S) that are trained: then `value` is (1, N, k, L+1), by length
 
-    def times(self, x: Tensor, rows: Tensor, factor: Tensor | None = None, renormalized: bool = False) -> Tensor:
+    def times(self, x: Tensor, rows: Tensor, factor: Tensor | None = None, averaged: bool = False) -> Tensor:
         """Some rows of M·(factor ⊙ x), for dense x (N, F).
 
         Args:
             x: features that all trials share.
             rows: the nodes, (n, S), each trial's own.
             factor: what each node's features are multiplied by, (N, S), or None.
-            renormalized: whether to divide by the same rows of M·factor, where these are positive.
+            averaged: whether to divide by the same rows of M·factor, where these are positive.
 
         Returns:
             (n, S, F).
@@ -60,7 +60,7 @@ class Table(NamedTuple):
         if factor is not None:
             trial = torch.arange(rows.size(1), device=rows.device).repeat(rows.size(0)).unsqueeze(1)
             value = value * factor[node, trial]
-        if renormalized:
+        if averaged:
             total = value.sum(1, keepdim=True)
             value = value / total.where(total > 0, 1)
         return _sums(node, value, x).unflatten(0, rows.shape)

@@ -129,11 +129,12 @@ class Stacked(nn.Module):
 
     def key(self, seeds: Sequence[int] | Tensor | None, epoch: int | Tensor) -> None:
         """Keys the dropout by seed and epoch; None for torch's generator."""
-        if seeds is None or not self._dropouts:
-            self._keys = None
+        if seeds is None:
+            self._keys = self.row_keys = None
             return
         start = torch.as_tensor(seeds, device=self.stack[0].device)
-        self._keys = torch.stack([random.keys(start, i, epoch) for i in range(len(self._dropouts))], dim=1)
+        *keys, self.row_keys = (random.keys(start, i, epoch) for i in range(len(self._dropouts) + 1))
+        self._keys = torch.stack(keys, dim=1) if keys else None
 
     def decayed(self) -> list[nn.Parameter]:
         return [p for p, decays in zip(self.stack, self._decays, strict=True) if decays]

@@ -46,7 +46,7 @@ UNSAID: dict[str, Any] = {
     **{"residual": None, "share": 0.1, "identity": 0.5},
     # before the first matrix: PAN's `inputs`; dropout_input is null for the model's dropout
     **{"drop_nodes": 0.0, "dropout_input": None, "propagate": False, "norm_input": None, "nearest": None},
-    "renormalized": False,
+    "averaged": False,
     # the training: draws of random propagation, held together by `consistency` where the model is sure, weight decay
     # of what `decay` leaves out, what test_accuracy and val_accuracy hold, and the epochs at which the worse half
     # of those that train side by side is cut

@@ -155,7 +155,7 @@ _UNSAID: dict[str, Rule] = {  # settings that may be there; `record.UNSAID` has 
     "propagate": _FLAG,
     "norm_input": _one_of(None, "batch", "layer"),
     "nearest": _COUNT_OR_NULL,
-    "renormalized": _FLAG,
+    "averaged": _FLAG,
     # of the training
     "draws": _COUNT,
     "consistency": _AT_LEAST_0,

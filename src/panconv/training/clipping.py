@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
+from torch.linalg import vector_norm
 
 from panconv.base.by_trial import Numbers, Placed, checked_by_trial, picked
 
 _TINY = 1e-6  # as in torch.nn.utils.clip_grad_norm_: a gradient of zero stays what it is
+_WORDS = "positive, infinite for a trial without a limit, or None for all"
 
 
 class Clip:
@@ -38,7 +41,7 @@ class Clip:
         """None for no limit."""
         if longest is None:
             return None
-        return Clip(checked_by_trial(longest, "clip", lambda each: each > 0, "positive, or None", trials))
+        return Clip(checked_by_trial(longest, "clip", lambda each: each > 0, _WORDS, trials))
 
     def __call__(self, parameters: Iterable[nn.Parameter], by_trial: bool) -> None:
         """Changes the gradients in place.
@@ -50,13 +53,19 @@ class Clip:
         grads = [p.grad for p in parameters if p.grad is not None]
         if not grads:
             return
-        dtype = max((each.dtype for each in grads), key=lambda each: torch.finfo(each).bits)
-        squares = [each.to(dtype).square() for each in grads]
-        sums = [each.reshape(len(each), -1).sum(1) if by_trial else each.sum() for each in squares]
-        length = torch.stack(sums).sum(0).sqrt()
-        factor = (self._placed(self.longest, length.device) / (length + _TINY)).clamp(max=1)
+        # Squares of half precision neither fit nor are told from 0.
+        dtype = functools.reduce(torch.promote_types, (each.dtype for each in grads), torch.float32)
+        rows = [each.reshape(len(each) if by_trial else 1, -1) for each in grads]
+        length = vector_norm(torch.stack([vector_norm(each, dim=1, dtype=dtype) for each in rows]), dim=0)  # (S,)
+        longest = self._limits(length)
+        factor = torch.where(longest.isfinite(), (longest / (length + _TINY)).clamp(max=1), 1)
         for each in grads:
-            each.mul_((factor.reshape(-1, *[1] * (each.dim() - 1)) if by_trial else factor).to(each.dtype))
+            each.mul_((factor.reshape(-1, *[1] * (each.dim() - 1)) if by_trial else factor[0]).to(each.dtype))
+
+    def _limits(self, like: Tensor) -> Tensor:
+        """The longest length of each trial, (S,), or of all, (1,)."""
+        found = self._placed(self.longest, like.device)
+        return found if isinstance(found, Tensor) else torch.full_like(like[:1], found)
 
     def narrowed(self, rows: Sequence[int]) -> Clip:
         """The same for some of the trials alone."""

@@ -49,7 +49,8 @@ class Consistency:
             of its `inputs`, then costs little more than these and the training nodes.
         ramp: steps over which the weight grows from 0 to its own: against the same end as `confidence`.
         labelled: how many of the training nodes the cross entropy is that of, drawn anew at each step, each trial its
-            own; None for all. A few at a time let what is agreed on count for more than what is known by heart.
+            own; None, or as many as there are, for all. A few at a time let what is agreed on count for more than what
+            is known by heart.
 
     >>> half_and_whole = Consistency(weight=[0.5, 1.0])  # fit(PAN(…, trials=2), data, seeds=[0, 1], regularizer=…)
     >>> half_and_whole.narrowed([1]).weight
@@ -126,15 +127,18 @@ class Consistency:
         return Consistency(self.draws, weight, sharpening, confidence, self.nodes, self.ramp, self.labelled)
 
 
+_OF_LABELS = 1  # the stream of what is learned of, beside that of what is to agree
+
+
 def _with_drawn(model: Any, sample: Sample, nodes: int) -> Tensor:
     """The training nodes of each trial, and behind them those that are drawn for this step, (n, S)."""
-    if not hasattr(model, "row_keys"):
+    if not hasattr(model, "takes_rows"):
         raise ValueError(f"nodes goes with a PAN, got nodes = {nodes} with another module: leave it out")
     if sample.part.filled:
         raise ValueError(f"nodes goes with splits of one size for all trials, got nodes = {nodes}: leave it out")
     N, S, device = sample.inputs[0].shape[0], model.trials or 1, sample.part.y.device
     rows = torch.arange(N, device=device) if sample.part.rows is None else sample.part.rows
-    now = _numbers(model, nodes, S, device) % N
+    now = _words(model, nodes, S, device) % N
     return torch.cat([rows if rows.dim() == 2 else rows.unsqueeze(1).expand(-1, S), now])
 
 
@@ -146,7 +150,7 @@ def _some(model: Any, sample: Sample, count: int) -> Part:
     n, S, device = len(part.y), getattr(model, "trials", None) or 1, part.y.device
     if count >= n:
         return part
-    place = _numbers(model, n, S, device, of=1).argsort(0)[:count]  # (count, S)
+    place = _words(model, n, S, device, _OF_LABELS).argsort(0)[:count]  # (count, S)
     rows = torch.arange(n, device=device) if part.rows is None else part.rows
     rows = (rows if rows.dim() == 2 else rows.unsqueeze(1).expand(-1, S)).gather(0, place)
     weight = None if part.weight is None else _gathered(part.weight, place)
@@ -159,9 +163,9 @@ def _gathered(values: Tensor, place: Tensor) -> Tensor:
     return torch.take_along_dim(values, place.reshape(*place.shape, *[1] * (values.dim() - 2)), 0)
 
 
-def _numbers(model: Any, count: int, S: int, device: torch.device, of: int = 0) -> Tensor:
-    """Large random numbers, (count, S), by the step's keys where the model has any; others for another `of`."""
+def _words(model: Any, count: int, S: int, device: torch.device, *stream: int) -> Tensor:
+    """Random words, (count, S), by the keys of the step, each trial's own; of torch's generator outside of `fit`."""
     keys = getattr(model, "row_keys", None)
     if keys is None:
         return torch.randint(2**31, (count, S), device=device)
-    return random.words(random.keys(keys.reshape(-1), of) if of else keys.reshape(-1), (count,)).T
+    return random.words(random.keys(keys.reshape(-1), *stream) if stream else keys.reshape(-1), (count,)).T

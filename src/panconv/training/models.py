@@ -66,7 +66,7 @@ class PAN(LayersSideBySide):
             node's features are dropped (`panconv.nn.DropNodes`); ``dropout``, None for that of the other layers;
             ``propagate``, whether M comes before dropout and W in the first layer; ``norm``, ``"batch"`` or
             ``"layer"``, of what is propagated so; ``nearest``, how many entries per row of M are used while training,
-            the largest of them, None for all; and ``renormalized``, in methods 1, 7, 10 and 11, whether a node takes
+            the largest of them, None for all; and ``averaged``, in methods 1, 7, 10 and 11, whether a node takes
             the mean over the nodes that are left, by a partition function of their paths alone. The first two are a
             number each, or S.
 

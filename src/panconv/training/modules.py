@@ -65,6 +65,7 @@ class Alone(nn.Module):
     """
 
     trials = None
+    row_keys: Tensor | None = None  # by which rows are drawn at a step
     drawn = draws.one_by_one
 
     def __init__(self, module: nn.Module, in_channels: int, out_channels: int) -> None:
@@ -89,8 +90,10 @@ class Alone(nn.Module):
 
     def key(self, seeds: Sequence[int] | Tensor | None, epoch: int | Tensor) -> None:
         """Keys the dropouts of `panconv.nn` by seed and epoch, as in `Stacked`."""
+        start = None if seeds is None else torch.as_tensor(seeds)[0]
         for i, dropout in enumerate(self._dropouts):
-            dropout.keys = None if seeds is None else random.keys(torch.as_tensor(seeds)[0], i, epoch)
+            dropout.keys = None if start is None else random.keys(start, i, epoch)
+        self.row_keys = None if start is None else random.keys(start, len(self._dropouts), epoch)
 
     def decayed(self) -> list[nn.Parameter]:
         return list(self.parameters())

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from panconv.base.checks import shown
+from panconv.nn.kept import forget_what_stays
 from panconv.training.adam import Rates, TrialAdam, adam, told_apart
 from panconv.training.epoch import Epoch
 
@@ -66,6 +67,7 @@ class Narrowing:
         rows = self.now.running.nonzero().squeeze(1)
         assert self.rates is not None
         self.rates = self.rates.narrowed(rows.tolist())
+        forget_what_stays()  # of the wider model, whose steps are not replayed any more
         before, self.now = self.now, narrowed(self.now, rows, self.rates)
         self.rows = self.rows[rows]
         before.optimizer.zero_grad(set_to_none=True)  # whose memory is not needed any more

@@ -95,7 +95,7 @@ class Recipe:
 
     def _inputs(self) -> dict[str, Any] | None:
         """What happens to the features before the first matrix; None for nothing but the model's dropout."""
-        names = {name: name for name in ("drop_nodes", "propagate", "nearest", "renormalized")}
+        names = {name: name for name in ("drop_nodes", "propagate", "nearest", "averaged")}
         names |= {"dropout": "dropout_input", "norm": "norm_input"}
         if all(self.setting(name) == UNSAID[name] for name in names.values()):
             return None
@@ -106,7 +106,7 @@ class Recipe:
         given = {name: self.setting(name) for name in _SAME_IN_FIT if name in self.settings}
         given = {name: value for name, value in given.items() if name not in UNSAID or value != UNSAID[name]}
         draws, weight = self.setting("draws"), self.setting("consistency")
-        if draws > 1 or weight != UNSAID["consistency"]:
+        if draws > 1 or weight != UNSAID["consistency"] or self.setting("labelled") is not None:
             others = {name: self.setting(name) for name in ("sharpening", "confidence", "nodes", "ramp", "labelled")}
             given["regularizer"] = Consistency(draws, weight, **others)
         return given
@@ -157,9 +157,8 @@ class Recipe:
 def _own(recipe: Recipe, name: str) -> Any:
     """A number of one trial; where the input has no dropout of its own, the model's; no limit is an infinite one."""
     value = recipe.setting(name)
-    if value is not None:
-        return value
-    return recipe.setting("dropout") if name == "dropout_input" else math.inf
+    absent = {"dropout_input": recipe.setting("dropout"), "clip": math.inf}
+    return absent.get(name) if value is None else value
 
 
 def _residual(kind: str, share: Any, identity: Any) -> Any:

@@ -29,6 +29,7 @@ class SideBySide(nn.Module):
     config: dict[str, Any]  # as given
     trials: int | None
     decay: str
+    row_keys: Tensor | None = None  # by which rows are drawn at a step, where some are looked at alone
 
     def matrices(self) -> list[nn.Parameter]:
         """The matrix of each layer, first to last, and then all others."""
@@ -69,10 +70,15 @@ class SideBySide(nn.Module):
 
         With `draws`, keys for the trials of `repeated(draws)`, from the seeds of the trials that are repeated.
         """
-        start = self._start(seeds)
-        for module, stream in self.streams().items():
+        start, streams = self._start(seeds), self.streams()
+        self.row_keys = None if start is None else random.keys(start, self._stream_of_rows(), epoch)
+        for module, stream in streams.items():
             keys = None if start is None else random.keys(start, stream, epoch)
             module.keys = keys if keys is None or draws is None else random.drawn(keys, checked_count(draws, "draws"))
+
+    def _stream_of_rows(self) -> int:
+        """The stream of random numbers by which rows are drawn: one that nothing else has."""
+        return max(self.streams().values(), default=-1) + 1
 
     def _start(self, seeds: Sequence[int] | Tensor | None) -> Tensor | None:
         """The seeds, (S,), or that of the one trial, ()."""
@@ -120,8 +126,6 @@ class SideBySide(nn.Module):
 class LayersSideBySide(SideBySide, Layers):
     """Base of `PAN`."""
 
-    row_keys: Tensor | None = None  # by which nodes are drawn at a step, where some are looked at alone
-
     def complete(self) -> dict[str, Any]:
         """The settings, `resolved`."""
         raise NotImplementedError
@@ -144,11 +148,6 @@ class LayersSideBySide(SideBySide, Layers):
         for name in ("act", "norms", "jk"):
             if isinstance(fresh[name], nn.Module):
                 getattr(self, name).load_state_dict(fresh[name].state_dict())
-
-    def key(self, seeds: Sequence[int] | Tensor | None, epoch: int | Tensor, draws: int | None = None) -> None:
-        super().key(seeds, epoch, draws)
-        start = self._start(seeds)
-        self.row_keys = None if start is None else random.keys(start, 2 * self.num_layers + 3, epoch)
 
     def without_layers(self: Stack, numbers: Iterable[int]) -> Stack:
         """The model with some layers taken out, by their numbers 1 …, to see whether it uses them.

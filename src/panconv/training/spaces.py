@@ -81,7 +81,7 @@ _PROPAGATION: dict[Any, Any] = {
 AVERAGED = {
     **{name: _RANDOM_PROPAGATION[name] for name in ("hidden", "layers", "decay", *_LONG)},
     **{"method": 7, "L": 6, "temperature": 1.44, "alpha": 1.0, "jk": None, "propagate": True, "nearest": 32},
-    **{"renormalized": True, "norm_input": "batch", "drop_nodes": 0.5, "dropout_input": 0.2, "dropout": 0.0},
+    **{"averaged": True, "norm_input": "batch", "drop_nodes": 0.5, "dropout_input": 0.2, "dropout": 0.0},
     **{"draws": 2, "consistency": 1.0, "sharpening": 0.1, "confidence": 0.667, "nodes": 100, "ramp": 100},
     **{"labelled": 5, "clip": 0.1, "lr": 0.01, "weight_decay": 0.01, "decay_others": 0.01, "keep": "both"},
 }

@@ -52,7 +52,7 @@ class Unrolled(NamedTuple):
     @staticmethod
     def of(model: PAN, adj: Adjacency) -> Unrolled:
         """Of a model that `seed_of` gave."""
-        f = 1.0 if model.entrance.renormalized else 1 - model.entrance.drop_nodes.p  # type: ignore[operator]  # a number
+        f = 1.0 if model.entrance.averaged else 1 - model.entrance.drop_nodes.p  # type: ignore[operator]  # a number
         start: tuple[Tensor, Tensor, Act] | None = None
         if model.start is not None:
             start, f = (f * model.start.weight, model.start.bias, model.act), 1.0
