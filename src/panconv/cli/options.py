@@ -12,7 +12,7 @@ BUILT_IN = ("cora", "citeseer", "pubmed", "minesweeper", "tolokers", "squirrel_f
 
 # By name alone, so that a misspelt one is said before torch is imported; a test compares them with what there is.
 WALKS = ("generic", "maximal-entropy")
-SPACES = ("random-propagation", "warm", "deep", "averaged-propagation", "heterophilous", "deep-propagation")
+SPACES = ("random-propagation", "warm", "deep", "heterophilous", "averaged-propagation", "deep-propagation")
 
 
 def completing(names: Iterable[str]) -> Callable[[str], list[str]]:
