@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from panconv.best.search import Either, Missing, Search
-from panconv.paper.claims.claim import Evidence, Mean, interval, tested
+from panconv.paper.claims.claim import Evidence, tested
 from panconv.paper.tables.cells import QUICK_EPOCHS
 from panconv.paper.zoo.runner import Baselines
+from panconv.records.compared import Compared
 from panconv.records.ranking import Point, std
 from panconv.records.record import PAN, Record, Results, Task
 from panconv.training import runner
@@ -126,7 +127,7 @@ def _quick(task: Task) -> Task:
 
 
 @dataclass(frozen=True)
-class Line:
+class Line(Compared):
     """A row of a table with its figures, in percent."""
 
     name: str
@@ -139,24 +140,8 @@ class Line:
     changes: tuple[float, ...] = ()  # over that row, seed by seed
 
     @property
-    def figure(self) -> str:
-        return f"{self.mean:.1f}" + (f" ± {self.std:.1f}" if self.trials > 1 else "")
-
-    @property
-    def time(self) -> str:
-        """Its seconds, in two digits or all there are before the point."""
-        return f"{self.seconds:.0f}" if self.seconds >= 10 else f"{self.seconds:.2g}"
-
-    @property
-    def change(self) -> Mean | None:
-        """The mean change, with its 95 % interval."""
-        return interval(self.changes) if self.changes else None
-
-    @property
-    def difference(self) -> str:
-        if self.change is None:
-            return ""
-        return f"{self.change}" if len(self.changes) > 1 else f"{self.change.mean:+.1f}"
+    def count(self) -> int:
+        return self.trials
 
     @property
     def errors(self) -> float:

@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from panconv.records.interval import Mean, interval
+from panconv.records.compared import Compared
 from panconv.records.ranking import Point, ranked, std
 from panconv.records.record import Record, Results, Task
 from panconv.training import runner
@@ -141,7 +141,7 @@ class Contest:
 
 
 @dataclass(frozen=True)
-class Standing:
+class Standing(Compared):
     """A model's row, in percent."""
 
     name: str
@@ -157,32 +157,16 @@ class Standing:
         return MENU[self.name].title
 
     @property
-    def mean(self) -> float:
+    def mean(self) -> float:  # type: ignore[override]
         return statistics.fmean(self.by_fold.values())
 
     @property
-    def std(self) -> float:
+    def std(self) -> float:  # type: ignore[override]
         return std(list(self.by_fold.values()))
 
     @property
-    def figure(self) -> str:
-        return f"{self.mean:.1f}" + (f" ± {self.std:.1f}" if len(self.by_fold) > 1 else "")
-
-    @property
-    def time(self) -> str:
-        """Its seconds, in two digits or all there are before the point."""
-        return f"{self.seconds:.0f}" if self.seconds >= 10 else f"{self.seconds:.2g}"
-
-    @property
-    def change(self) -> Mean | None:
-        """The mean change over PAN, with its 95 % interval over the folds."""
-        return interval(self.changes) if self.changes else None
-
-    @property
-    def difference(self) -> str:
-        if self.change is None:
-            return ""
-        return f"{self.change}" if len(self.changes) > 1 else f"{self.change.mean:+.1f}"
+    def count(self) -> int:
+        return len(self.by_fold)
 
 
 def standings(contest: Contest, records: Iterable[Record]) -> list[Standing]:
