@@ -81,6 +81,15 @@ MODELS = {
     "entrance": lambda: PAN(
         F, 4, C, residual="layer", inputs={"propagate": True, "norm": "batch", "drop_nodes": 0.2}, act="leaky_relu"
     ),
+    "averaged": lambda: PAN(
+        F,
+        4,
+        C,
+        method=7,
+        weights={"kind": "power-law", "alpha": 1.0, "temperature": 2.0, "trained": False},
+        residual="layer",
+        inputs={"propagate": True, "averaged": True, "drop_nodes": 0.2},
+    ),
     "shortest": lambda: PAN(F, 4, C, paths="shortest", method=3),
     "self-avoiding": lambda: PAN(F, 4, C, paths="self_avoiding", method=6, act=None),
     "effective": lambda: PAN(

@@ -52,7 +52,7 @@ class Unrolled(NamedTuple):
     @staticmethod
     def of(model: PAN, adj: Adjacency) -> Unrolled:
         """Of a model that `seed_of` gave."""
-        f = 1.0 if model.entrance.averaged else 1 - model.entrance.drop_nodes.p  # type: ignore[operator]  # a number
+        f = 1 - model.entrance.drop_nodes.p  # type: ignore[operator]  # a number, of one trial
         start: tuple[Tensor, Tensor, Act] | None = None
         if model.start is not None:
             start, f = (f * model.start.weight, model.start.bias, model.act), 1.0
@@ -95,7 +95,8 @@ def check_explainable(model: PAN) -> None:
 def _layer(model: PAN, i: int, f: float, adj: Adjacency) -> Layer:
     """Layer i, on features that are multiplied by f."""
     conv = model.layers()[i]
-    maps, first, shift = _convolution(conv, f)
+    averaged = i == 0 and model.entrance.averaged  # what evaluates takes means, which are not scaled
+    maps, first, shift = _convolution(conv, 1.0 if averaged else f)
     beside: Tensor | None = f * model.residuals[i].weight if model.residuals else None  # type: ignore[assignment,operator]
     if i == 0 and isinstance(model.entrance.norm, BatchNorm):
         scale, offset = _affine(model.entrance.norm)
