@@ -32,7 +32,7 @@ class Search:
         model: PAN, or a baseline as the zoo names it.
         space: one of `panconv.training.spaces.SPACES` for PAN; a baseline has its own.
         settings, near, seeds, finalists, reruns: as in `panconv.training.search.search`.
-        values: what the space is to have in place of its own, of what it has.
+        values: what the space is to have in place of its own; of what a baseline does not have nothing.
         group: the space's, in place of its own; more train side by side, and what they share is drawn less often.
     """
 
@@ -74,8 +74,8 @@ class Search:
     def drawn_from(self) -> Space:
         """The space, with what the graph and this search ask for."""
         found = SPACES[self.space] if self.model == PAN else space_of(self.model, self.graph)
-        known = {name for values in (found.values, *found.either) for name in values}
-        given = {name: value for name, value in self.values.items() if name in known}
+        has = None if self.model == PAN else {name for values in (found.values, *found.either) for name in values}
+        given = {name: value for name, value in self.values.items() if has is None or name in has}
         if self.graph in METRIC_OF:
             given["metric"] = METRIC_OF[self.graph]
         found = found.with_values(**given)
