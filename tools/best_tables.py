@@ -58,11 +58,11 @@ def _study(name: str, evidence: Evidence) -> str:
     for each in names_of(study.rows_of(graph, evidence.records) for graph in found):
         if each not in known:
             continue
-        row = [each]
+        row, over = [each], _over(found.values(), each)
         for those in found.values():
             line = next((line for line in those if line.name == each), None)
-            row += ["–", "", ""] if line is None else [line.figure, line.difference, _time(line, those[0].device)]
-        rows.append([*row, _over(found.values(), each)])
+            row += ["–", "", ""] if line is None else [line.figure, _change(line, over), _time(line, those[0].device)]
+        rows.append([*row, over])
     words = [standing(those) for graph, those in found.items() if study.searches(graph)]
     said = [f"- {_title(graph)}: {word}" for graph, word in zip(found, words, strict=False) if word]
     return "\n".join([table(["", *head, "change over"], rows), *([""] if said else []), *said])
@@ -71,6 +71,11 @@ def _study(name: str, evidence: Evidence) -> str:
 def _time(line: Line, device: str) -> str:
     """Its seconds, and on what, where that is not the device at the head of the column."""
     return line.time if line.device == device else f"{line.time} ({line.device})"
+
+
+def _change(line: Line, over: str) -> str:
+    """Its change, and over what, where that is not the row at the end of the line."""
+    return line.difference if line.against in ("", over) else f"{line.difference} (over {line.against})"
 
 
 def _found(name: str, evidence: Evidence) -> dict[str, list[Line]]:

@@ -112,6 +112,22 @@ def test_a_step_with_all_that_surrounds_it(trials, width, value, wide, monkeypat
                 close(mine, expected)
 
 
+def test_what_lies_between_other_values_is_read_as_it_is():
+    """As the coefficients of one head among several do."""
+    adj = star()
+    (crow, col, values), _ = adj.operands(torch.float32)
+    value = torch.stack([torch.zeros_like(values), values], 1)[:, 1]
+    x, y0, base, dot = (torch.rand(adj.num_nodes, 8, device=DEVICE)[:, ::2] for _ in range(4))
+    options = {"y0": y0, "base": base, "dot": dot}
+    options |= {name: torch.rand(1, 1, device=DEVICE) for name in ("keep", "hold", "add")}
+    found = kernels.step(crow, col, value, x, **options)
+    expected = kernels.step(crow, col, values, x.contiguous(), **{k: v.contiguous() for k, v in options.items()})
+    torch.testing.assert_close(found, expected, rtol=0, atol=0)
+    torch.testing.assert_close(
+        kernels.multiply(crow, col, value, adj.num_nodes, x), plain.multiply(crow, col, values, adj.num_nodes, x)
+    )
+
+
 def test_a_running_sum_without_hold_is_added_to_in_place():
     adj = star()
     part = adj.operands(torch.float64)[0]

@@ -1,11 +1,13 @@
 import copy
 
+import pytest
 import torch
 import torch.nn.functional as F
 from torch.testing import assert_close as close
 from zoo_graph import check_dropouts, settings, small
 
 from panconv import Adjacency, METTransform
+from panconv.compute import kernels
 from panconv.paper.zoo import gat
 from panconv.paper.zoo.operator import with_loops
 
@@ -32,6 +34,21 @@ def test_heads_of_trained_attention():
         layer.att_dst.data *= 20
     hidden = F.elu(dense(model.first, data.x, adj, True))
     close(model(data.x, adj), dense(model.second, hidden, adj, False), rtol=1e-4, atol=1e-5)
+
+
+def test_the_kernels_of_a_gpu_hear_each_head_by_its_own_coefficients(monkeypatch):
+    """Which lie beside those of the others. Through Triton's interpreter where there is no GPU."""
+    pytest.importorskip("triton")
+    data, _ = small()
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    model = gat.network(settings("gat", heads=2, hidden=2, out_heads=2), 8, 2, *gat.pattern(data, {}, device))
+    x = data.x.to(device)
+    results = []
+    for kernel in (None, kernels._triton()):
+        monkeypatch.setattr(kernels, "_gpu", lambda x, kernel=kernel: kernel)
+        scores = model.to(device).eval()(x, None)
+        results.append((scores, *torch.autograd.grad(scores.square().sum(), list(model.parameters()))))
+    close(*results, rtol=1e-4, atol=1e-5)
 
 
 def test_attention_is_dropped_and_nothing_else_in_the_layer():

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -97,7 +97,8 @@ def step(
         return StepResult(
             *plain.step(crow, col, value, x, right, scale, y0, keep, base, hold, add, dot, by_row, trials)
         )
-    x = x.contiguous()
+    x, value, y0, dot = _in_order(x, value, y0, dot)
+    base = base if hold is None else _in_order(base)[0]
     store = store or (dot is not None and trials > 1)
     out = torch.empty(R, x.size(1), dtype=x.dtype, device=x.device) if store else None
     running = base if base is None or hold is None else torch.empty_like(base, dtype=sum_dtype(x))
@@ -138,6 +139,7 @@ def whole(
     blocks = blocks_of(crow, col)
     if blocks is None:
         return None
+    x, value, dot = _in_order(x, value, dot)
     own, outer, right = (None if f is None else _per_trial(f, trials, x) for f in (own, outer, right))
     w = _per_trial(w.reshape(-1, trials), trials, x)
     return gpu.parts(crow, col, value, blocks, x, w, own, outer, right, dot, trials)
@@ -154,7 +156,7 @@ def plain_whole(
     blocks = None if gpu is None or not 0 < x.numel() * lengths < 2**31 else blocks_of(crow, col)
     if gpu is None or blocks is None:
         return None
-    parts = gpu.parts
+    parts, (value,) = gpu.parts, _in_order(value)
     return lambda x, w, dot=None: parts(crow, col, value, blocks, x, w, None, None, None, dot, 1)
 
 
@@ -174,6 +176,11 @@ def entry_dots(crow: Tensor, col: Tensor, g: Tensor, x: Tensor) -> Tensor:
     if gpu is None:
         return plain.entry_dots(crow, col, g, x)
     return gpu.entry_dots(crow, col, g.contiguous(), x.contiguous())
+
+
+def _in_order(*tensors: Any) -> tuple[Any, ...]:
+    """The tensors as the kernels read them, one value after another; None where there is none."""
+    return tuple(None if tensor is None else tensor.contiguous() for tensor in tensors)
 
 
 def numbers(w: Tensor) -> Sequence[Factor]:
