@@ -30,7 +30,7 @@ from panconv.data.graph_folds import GraphParts
 from panconv.records.record import Task
 from panconv.whole_graphs.menu import MENU, recorded
 from panconv.whole_graphs.models import made
-from panconv.whole_graphs.parts import held, parts_of
+from panconv.whole_graphs.parts import parts_of
 from panconv.whole_graphs.trainer import WholeGraphs
 
 MODELS = ("pan", "gin")
@@ -51,12 +51,13 @@ def apart(graphs: GraphSet, tasks: list[Task], device: str) -> None:
     drawn, there = parts_of(graphs, tasks[0]), graphs.to(device)
     for task in tasks:
         parts, how = drawn.run(task.seed), task.settings
-        own = GraphParts(parts.train, parts.val, torch.zeros_like(parts.test))
+        none = torch.zeros_like(parts.test)
+        own = GraphParts(parts.train, parts.val, none)
         entry = MENU[task.model.partition(":")[2]]
         fit(
             made(entry, there, how, None),
             GraphBatches(there, own, batch_size=how["batch"]),
-            val=held(there, own.val, "val", how["batch"]),
+            val=GraphBatches(there, GraphParts(none, own.val, none), "val", batch_size=how["batch"]),
             seeds=[task.seed],
             device=device,
             **{name: how[name] for name in ("lr", "weight_decay", "epochs", "patience", "keep")},

@@ -14,6 +14,7 @@ from torch_geometric.nn import JumpingKnowledge
 from torch_geometric.nn.resolver import activation_resolver, normalization_resolver
 
 from panconv.base.checks import checked_count, shown
+from panconv.base.tracing import may_look
 from panconv.nn.entrance import Entrance
 from panconv.nn.layout import from_input, widths
 from panconv.nn.linear import Affine, Linear
@@ -129,7 +130,7 @@ def checked_graphs(batch: Any, batch_size: Any, nodes: int) -> tuple[Tensor | No
     if batch_size is not None:
         count = checked_count(batch_size, "batch_size")
         # A GPU would have to wait, and a trace cannot look.
-        if nodes and batch.device.type == "cpu" and not torch.compiler.is_compiling():
+        if nodes and batch.device.type == "cpu" and may_look(batch):
             least, most = (int(each) for each in batch.aminmax())
             if least < 0 or most >= count:
                 wrong = least if least < 0 else most

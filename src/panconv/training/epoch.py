@@ -12,7 +12,7 @@ from torch.optim import Optimizer
 from panconv.training.adam import told_apart
 from panconv.training.clipping import Clip
 from panconv.training.metrics import METRICS
-from panconv.training.objective import Sample, gathered, losses, measured, picked
+from panconv.training.objective import Picked, Sample, gathered, losses, measured, picked
 
 KEEP = ("loss", "accuracy", "both", "last", "metric")
 
@@ -82,13 +82,20 @@ class Epoch:
         self.lowest, self.highest = self.best_loss.clone(), -self.best_loss
         self.progress = torch.zeros(S, dtype=torch.long, device=device)
 
-    def __call__(self) -> None:
+    def __call__(self, learn: Callable[[], Tensor] | None = None, judge: Callable[[], Picked] | None = None) -> None:
+        """One epoch.
+
+        Args:
+            learn: what trains, in place of going through the training samples, and gives each trial's loss, (S,).
+            judge: what gives the scores to choose by, in place of going through the validation samples.
+        """
         self.number += 1
         self.model.train()
-        train_loss = self._step()
+        train_loss = self._step() if learn is None else learn()
         self.model.eval()
         with torch.no_grad():
-            val_loss, val_metric = measured(gathered(self.model, self.val), self.metric)
+            found = gathered(self.model, self.val) if judge is None else judge()
+            val_loss, val_metric = measured(found, self.metric)
             val_metric = val_metric.to(self.best_metric.dtype)  # as it is kept: to be compared with itself later
             self._record(train_loss, val_loss, val_metric)
             self._choose(val_loss, val_metric)
@@ -101,21 +108,22 @@ class Epoch:
 
     def _step(self) -> Tensor:
         """Trains on every sample once; the mean of each trial's losses, each before its step, (S,)."""
-        found, rows = [], []
-        for sample in self.train:
-            absent = None if sample.absent is None else sample.absent.to(self.steps.device)
-            step = self._number_of_step(absent)
-            self.model.key(self.seeds, step)
-            loss = self.loss(sample._replace(step=step))
-            if absent is not None:
-                self.optimizer = optimizer = told_apart(self.optimizer)
-                optimizer.resting = absent
-            descend(self.optimizer, loss.sum(), self._clipped)
-            found.append(loss.detach())
-            rows.append(sample.part.size())
+        found, rows = zip(*map(self.step_on, self.train), strict=True)
         if len(found) == 1:
             return found[0]
         return torch.stack([each * n for each, n in zip(found, rows, strict=True)]).sum(0) / sum(rows)
+
+    def step_on(self, sample: Sample) -> tuple[Tensor, int | Tensor]:
+        """Trains on a sample; the loss of each trial before the step, (S,), and how many rows it is of."""
+        absent = None if sample.absent is None else sample.absent.to(self.steps.device)
+        step = self._number_of_step(absent)
+        self.model.key(self.seeds, step)
+        loss = self.loss(sample._replace(step=step))
+        if absent is not None:
+            self.optimizer = optimizer = told_apart(self.optimizer)
+            optimizer.resting = absent
+        descend(self.optimizer, loss.sum(), self._clipped)
+        return loss.detach(), sample.part.size()
 
     def _clipped(self) -> None:
         """Cuts the gradients, where they are to be."""

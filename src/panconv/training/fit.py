@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 import torch
@@ -18,6 +19,7 @@ from torch import Tensor, nn
 from panconv.base.checks import checked_count, checked_device, checked_seeds, kind_of, shown
 from panconv.nn.kept import features_stay
 from panconv.training.adam import Rates, adam
+from panconv.training.by_batch import ByBatch
 from panconv.training.clipping import Clip
 from panconv.training.cuda_graph import Replayed
 from panconv.training.epoch import KEEP, Epoch, Limits
@@ -29,10 +31,10 @@ from panconv.training.narrowing import Cut, Narrowing, checked_cut
 from panconv.training.objective import gathered, measured, picked
 from panconv.training.runner import Diverged
 
-# After how many epochs the host looks whether trials still run. A GPU is never made to wait for more.
 _log = logging.getLogger(__name__)
+# After how many epochs the host looks whether trials still run. A GPU is never made to wait for more.
 _LOOK_EVERY = defaultdict(lambda: 10, cpu=1)
-
+_BY_BATCH = ("cuda",)  # where epochs over a set of graphs are replayed step by step
 
 Model = TypeVar("Model", bound=nn.Module)
 
@@ -116,7 +118,8 @@ def fit(
     error of numbers, where it is of floating point.
 
     On a GPU an epoch is recorded once and then replayed as a whole (a CUDA graph), without a word to the host but each
-    tenth epoch. Loaders, and modules that are not made for `fit`, are called as they are.
+    tenth epoch; of a `PANGraph` without pools on `GraphBatches` a step is, and replayed for each batch. Other loaders,
+    and modules that are not made for `fit`, are called as they are.
 
     Args:
         model: `PAN(…, trials=S)` for S seeds side by side, or `PAN(…)` for one, and so `PANGraph`, for scores of whole
@@ -173,7 +176,7 @@ def fit(
     epoch = Epoch(ready, optimizer, task.train, task.val, seeds, limits, regularizer, shortened)
     try:
         with features_stay() if task.is_one else nullcontext():
-            run_epochs(epoch, epochs, device, callback, replayed=native and task.is_one, rates=rates, cut=cut)
+            run_epochs(epoch, epochs, device, callback, replayed=native, rates=rates, cut=cut)
     finally:
         ready.key(None, 0)
         ready.eval()
@@ -209,7 +212,8 @@ def run_epochs(
     With the rates of its optimizer, it goes on with the trials that still run alone, once these are fewer than half.
     """
     began, trials = time.perf_counter(), Narrowing(epoch, rates)
-    step = Replayed(epoch, device) if replayed else epoch
+    again: Callable[[Epoch], Callable[[], None]] = partial(repeated, device=device) if replayed else lambda each: each
+    step = again(epoch)
     every = _LOOK_EVERY[device.type]
     for done in range(1, epochs + 1):
         step()
@@ -225,10 +229,17 @@ def run_epochs(
         if not running:
             break
         if done < epochs and trials.narrow(running):
-            step = Replayed(trials.now, device) if replayed else trials.now
+            step = again(trials.now)
     trials.report(state=True)
     said = (len(epoch.running), device, done, time.perf_counter() - began)
     _log.debug("trained %d side by side on %s: %d epochs in %.2f s", *said)
+
+
+def repeated(epoch: Epoch, device: torch.device) -> Callable[[], None]:
+    """An epoch as a GPU has it, where it can be replayed: as a whole, or step by step."""
+    if isinstance(epoch.train, list):
+        return Replayed(epoch, device)
+    return ByBatch(epoch, device) if device.type in _BY_BATCH and ByBatch.able(epoch) else epoch
 
 
 def _check_outcome(epoch: Epoch, seeds: Sequence[int], settings: str) -> None:

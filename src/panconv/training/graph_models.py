@@ -23,6 +23,7 @@ from panconv.nn.explainable import is_explained
 from panconv.nn.graph_convs import OF_PATHS, checked_conv
 from panconv.nn.graph_layers import GraphLayers, Nodes, checked_weight, checked_words
 from panconv.nn.hops import reading_of
+from panconv.nn.norms import BatchNorm, LayerNorm
 from panconv.nn.refusals import check_rows
 from panconv.training import saving
 from panconv.training.graph_state import check_state
@@ -137,6 +138,13 @@ class PANGraph(GraphLayers, SideBySide):
     def num_hops(self) -> float:
         """The hops within which all lies that a node's features behind the last layer depend on, pools aside."""
         return num_hops(self)
+
+    @property
+    def leaves_out(self) -> bool:
+        """Whether nodes of a graph that is no trial's own change nothing for the others, whatever they hold: no pools,
+        and norms that leave them out."""
+        norm = self.blocks[0].norm if len(self.blocks) else None
+        return not self.pools and (norm is None or isinstance(norm, (BatchNorm, LayerNorm)))
 
     @property
     def reading(self) -> Reading:
