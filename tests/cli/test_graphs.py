@@ -22,7 +22,7 @@ def test_the_menu(tmp_path):
     done = call("graphs", cwd=tmp_path)
     assert done.code == 0
     said = " ".join(done.stdout.split())
-    for words in ("pan-pool", "structure-free", "L 2/3", "nothing: as published"):
+    for words in ("pan-pool", "structure-free", "lr 0.001/0.01", "nothing: as published"):
         assert words in said
 
 

@@ -1,6 +1,7 @@
 """The models of the contest over whole graphs, by name: what each is, and the settings it is chosen from.
 
-All have the same width, depth, batches, epochs and patience, and a grid of at most eight settings. Never imports torch.
+All have the same width, depth, batches, epochs and patience, and the same grid of eight settings; the authors' network
+alone has its own. Never imports torch.
 """
 
 from __future__ import annotations
@@ -26,9 +27,8 @@ VECTORS = ("lr", "weight_decay", "dropout")
 QUICK = {"epochs": 10}
 _QUICK_SETTINGS = 2
 
-_READ: dict[str, Sequence[Any]] = {"readout": ("sum", "mean"), "dropout": (0.0, 0.5)}
-_STEPS: dict[str, Sequence[Any]] = {"lr": (0.001, 0.01)}
-_LENGTHS: dict[str, Sequence[Any]] = {"L": (2, 3)}
+# What all models but the authors' choose from.
+_GRID: dict[str, Sequence[Any]] = {"readout": ("sum", "mean"), "dropout": (0.0, 0.5), "lr": (0.001, 0.01)}
 # Where PyG's benchmarks have theirs: behind every second layer but the last.
 _POOL = {"ratio": 0.8}
 
@@ -78,35 +78,42 @@ def _of_authors(dataset: str) -> dict[str, Any]:
     return next((how for name, how in _OF_AUTHORS.items() if f"{dataset}-".startswith(f"{name}-")), {})
 
 
+_PAN: dict[str, Any] = {"conv": "pan", "method": 8, "L": 2}
+
+
+def _pan(title: str, words: str, beside: bool = True, **changes: Any) -> Entry:
+    return Entry(title, words, settings={**_PAN, **changes}, grid=_GRID, beside=beside)
+
+
+def _pan_pool(title: str, words: str, centrality: str) -> Entry:
+    return _pan(title, words, beside=False, centrality=centrality, **_POOL)
+
+
+def _peer(title: str, words: str, conv: str) -> Entry:
+    return Entry(title, words, settings={"conv": conv}, grid=_GRID)
+
+
 MENU: dict[str, Entry] = {
-    "pan": Entry(
-        "PAN", "PANGraph: a matrix per length of walks", settings={"conv": "pan", "method": 8}, grid=_READ | _LENGTHS
-    ),
-    "pan-sum": Entry(
-        "PAN, Σ k(n)",
-        "PANGraph with a trained number per length in place of a matrix",
-        settings={"conv": "pan", "method": 5, "concat": False},
-        grid=_READ | _LENGTHS,
-    ),
-    "pan-pool": Entry(
-        "PAN with PANPool",
-        "PANGraph with a pool that keeps the nodes that most paths run through",
-        settings=dict(conv="pan", method=8, L=2, centrality="rows", **_POOL),
-        grid=_READ,
-        beside=False,
-    ),
-    "gin": Entry("GIN", "the same body on sums over neighbours", settings={"conv": "gin"}, grid=_READ | _STEPS),
-    "gcn": Entry("GCN", "the same body on Â", settings={"conv": "gcn"}, grid=_READ | _STEPS),
-    "sage": Entry("GraphSAGE", "the same body on means of neighbours", settings={"conv": "sage"}, grid=_READ | _STEPS),
-    "structure-free": Entry(
-        "structure-free", "the same body without the edges", settings={"conv": "none"}, grid=_READ | _STEPS
-    ),
+    "pan": _pan("PAN", "PANGraph: a matrix per length of walks, up to two steps"),
+    "gin": _peer("GIN", "the same body on sums over neighbours", "gin"),
+    "gcn": _peer("GCN", "the same body on Â", "gcn"),
+    "sage": _peer("GraphSAGE", "the same body on means of neighbours", "sage"),
+    "structure-free": _peer("structure-free", "the same body without the edges", "none"),
     "sagpool": Entry(
-        "SAGPool", "PyG's GCNConv and SAGPooling", "pooled", dict(pool="sag", **_POOL), _READ, beside=False
+        "SAGPool", "PyG's GCNConv and SAGPooling", "pooled", dict(pool="sag", **_POOL), _GRID, beside=False
     ),
     "topk": Entry(
-        "TopKPool", "PyG's GCNConv and TopKPooling", "pooled", dict(pool="topk", **_POOL), _READ, beside=False
+        "TopKPool", "PyG's GCNConv and TopKPooling", "pooled", dict(pool="topk", **_POOL), _GRID, beside=False
     ),
+    # What each part of PAN brings.
+    "pan-1": _pan("PAN, L = 1", "the same with neighbours alone", L=1),
+    "pan-3": _pan("PAN, L = 3", "the same with walks of up to three steps", L=3),
+    "pan-sum": _pan(
+        "PAN, Σ k(n)", "a trained number per length in place of a matrix, method 5", method=5, concat=False
+    ),
+    "pan-pool": _pan_pool("PAN, PANPool", "with a pool that keeps the nodes that most paths run to", "rows"),
+    "pan-pool-columns": _pan_pool("PAN, PANPool, columns", "the nodes that most paths run from", "columns"),
+    "pan-pool-diagonal": _pan_pool("PAN, PANPool, diagonal", "the nodes that most paths come back to", "diagonal"),
     "authors": Entry(
         "AuthorsPAN",
         "the network of the authors' second paper, under their settings",
