@@ -75,13 +75,13 @@ def test_any_graphs_in_any_order(those, random):
     adjs = [Adjacency.from_edge_index(g.edge_index, g.edge_weight, g.num_nodes) for g in those]
     joined = block_diagonal(adjs)
     which = torch.tensor([random.randrange(len(adjs) + 1) for _ in range(3)])
-    room = Room(joined, 3)
+    room, none = Room(joined, 3), torch.full((3,), len(adjs))
+    assert not (Filled(room, none).nodes.graph < 3).any()
+    Filled(room, none).take(joined)
     named = which[which < len(adjs)]
-    if len(named) == 0:
+    if len(named) == 0 or not room.fits(named.numpy()):
         return
     adj = Filled(room, which).take(joined)
-    if not room.fits(named.numpy()):
-        return
     check_apart(adj, picked(joined, named))
 
 
