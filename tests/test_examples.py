@@ -54,6 +54,12 @@ def test_communities():
     assert all(modularity > 0.7 and shared > 0.15 for modularity, shared in found.values())
 
 
+def test_graph_regression():
+    found = runpy.run_path(str(EXAMPLES / "graph_regression.py"))["main"](count=200, epochs=8)
+    assert list(found) == ["no edges", "GIN", "PAN"]
+    assert found["PAN"] > 0.5
+
+
 def test_the_readme_runs(tmp_path, monkeypatch):
     edges = [f"node-{i},node-{(i + step) % 20}\n" for i in range(20) for step in (2, 4)]
     (tmp_path / "edges.csv").write_text("source,target\n" + "".join(edges))

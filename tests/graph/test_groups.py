@@ -44,7 +44,19 @@ def test_bad_groups():
 
 
 def test_groups_that_an_edge_joins():
-    adj = Adjacency.from_edge_index(TRIANGLE_AND_TAIL)
-    check_apart(adj, torch.zeros(4, dtype=torch.long))
-    with pytest.raises(ValueError, match="batch puts nodes 3 and 2 into graphs 5 and 1, but an edge joins them"):
-        check_apart(adj, torch.tensor([1, 1, 1, 5]))
+    for graph in (Adjacency.from_edge_index(TRIANGLE_AND_TAIL), TRIANGLE_AND_TAIL, TRIANGLE_AND_TAIL.int()):
+        check_apart(graph, torch.zeros(4, dtype=torch.long))
+        with pytest.raises(
+            ValueError, match=r"batch puts nodes . and . into graphs . and ., but an edge joins"
+        ) as error:
+            check_apart(graph, torch.tensor([1, 1, 1, 5]))
+        assert "nodes 3 and 2 into graphs 5 and 1" in str(error.value) or "nodes 2 and 3 into" in str(error.value)
+
+
+def test_nothing_is_looked_at_while_tracing():
+    def doubled(group):
+        check_apart(TRIANGLE_AND_TAIL, group)
+        return 2 * group
+
+    assert torch.vmap(doubled)(torch.arange(4).expand(3, 4)).shape == (3, 4)
+    assert torch.compile(doubled, backend="eager", fullgraph=True)(torch.arange(4)).tolist() == [0, 2, 4, 6]

@@ -8,7 +8,7 @@ from panconv import MET, METHODS, Adjacency, Boltzmann, EffectiveWalks, Fixed, F
 from panconv.compute.kernels import plain
 from panconv.met import columns as blocks
 from panconv.met import entries as room
-from panconv.met.entries import among, closed, graph_of
+from panconv.met.entries import among, at_most, closed, graph_of
 from panconv.paths import SelfAvoidingPaths, ShortestPaths
 from panconv.testing import assert_gradients, close
 
@@ -176,3 +176,75 @@ def test_the_graph_beneath():
         M = MET(Walks(adj, 1), None, method)
         assert graph_of(M) is adj
         assert graph_of(M.T) is adj
+
+
+# ---------------------------------------------------------------------- more than memory may hold
+
+
+@given(graphs(min_nodes=1), methods, st.integers(0, 3), st.data())
+def test_a_bound_on_the_entries(graph, method, L, data):
+    M = MET(Walks(adjacency(graph), L), torch.rand(L + 1, dtype=torch.float64) + 0.1, method)
+    nodes = data.draw(st.permutations(range(graph.num_nodes)).map(lambda p: p[: len(p) // 2 + 1]))
+    nodes = torch.tensor(nodes, dtype=torch.long)
+    for some, group in ((nodes, M.components), (nodes, None), (None, M.components), (None, None)):
+        asked = torch.arange(M.shape[0]) if some is None else some
+        found = among(M, asked, one_group(M)).value.numel()
+        most = at_most(M.paths.adj, L, some, group)
+        groups = one_group(M) if group is None else group
+        assert found <= most <= int(torch.bincount(groups[asked]).square().sum())
+
+
+def star(N):
+    edges = torch.stack([torch.zeros(N - 1, dtype=torch.long), torch.arange(1, N)])
+    return torch.cat([edges, edges.flip(0)], 1)
+
+
+def test_the_bound_is_of_the_nodes_that_are_asked_for():
+    adj, leaves = Adjacency.of(star(50)), torch.arange(20, 50)
+    assert at_most(adj, 1) == 50 + 2 * 49
+    assert at_most(adj, 2) == 50**2
+    assert at_most(adj, 1, leaves) == 30
+    assert at_most(adj, 2, leaves) == 30**2
+    two = Adjacency.of(PAIR)
+    assert at_most(two, 9, torch.tensor([0, 2, 4]), torch.tensor([3, 3, 1, 1, 1])) == 1 + 4
+
+
+@pytest.mark.parametrize("trained", [False, True])
+def test_more_entries_than_memory_holds_are_refused_before_they_are_found(trained, monkeypatch):
+    weight = torch.ones(98, requires_grad=trained)
+    M, leaves = MET(Walks(Adjacency.of(star(50), weight), 2), [1.0, 1.0, 1.0], 5), torch.arange(20, 50)
+    needed = 30**2 * (128 + 3 * 24) + trained * 16 * 50 * 30 * 3
+    monkeypatch.setattr(room, "free_bytes", lambda device: needed / 0.75)
+    assert among(M, leaves, one_group(M)).value.numel() == 30**2
+    monkeypatch.setattr(room, "free_bytes", lambda device: needed / 0.75 - 1)
+    for never in ("_from_columns", "_from_matrices"):
+        monkeypatch.setattr(room, never, None)
+    with pytest.raises(ValueError, match=r"M of L = 2 has about 900 entries between 30 nodes") as error:
+        among(M, leaves, one_group(M))
+    assert str(error.value).endswith("GiB that can be had: take fewer nodes, or a smaller L")
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("sample", [5, 17, 256])
+def test_many_walks_to_few_nodes_are_no_reason_to_refuse(sample, monkeypatch):
+    """On a long path walks of 20 steps are a million, to 41 nodes at most; on two components as on one."""
+    path = torch.stack([torch.arange(299), torch.arange(1, 300)])[:, torch.arange(299) != 149]
+    M = MET(Walks(Adjacency.of(torch.cat([path, path.flip(0)], 1)), 20), torch.ones(21).double(), 1)
+    nodes = torch.arange(0, 300, 2)
+    monkeypatch.setattr(room, "_SAMPLE", sample)
+    monkeypatch.setattr(room, "free_bytes", lambda device: 150 * 23 * (128 + 21 * 24) / 0.75)
+    for group in (one_group(M), M.components):
+        assert among(M, nodes, group).value.numel() < 150 * 21
+    monkeypatch.setattr(room, "free_bytes", lambda device: 150 * 8 * (128 + 21 * 24) / 0.75)
+    for group in (one_group(M), M.components):
+        with pytest.raises(ValueError, match=r"M of L = 20 has about .* entries between 150 nodes") as error:
+            among(M, nodes, group)
+        about = float(str(error.value).split("about ")[1].split()[0])
+        assert about == pytest.approx(sum(min(i % 75, 10) + min(74 - i % 75, 10) + 1 for i in range(150)), rel=0.1)
+
+
+def test_many_small_groups_are_not_taken_for_one_large(monkeypatch):
+    M = MET(Walks(PAIR, 2), [1.0, 1.0, 1.0], 5)
+    monkeypatch.setattr(room, "free_bytes", lambda device: 13 * 200 / 0.75)  # 2² + 3²
+    monkeypatch.setattr(room, "_about", None)
+    assert among(M, torch.arange(5), M.components).value.numel() == 13

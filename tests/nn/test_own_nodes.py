@@ -1,5 +1,7 @@
 """Batch norm by a trial's own nodes: what it would be if there were no others."""
 
+import math
+
 import pytest
 import torch
 from hypothesis import given
@@ -47,6 +49,49 @@ def test_each_trial_as_if_its_nodes_were_all_there_are(own, seed):
                 torch.testing.assert_close(ours[s], their)
     for name in ("running_mean", "running_var"):
         torch.testing.assert_close(getattr(many, name), torch.stack([getattr(each, name) for each in apart]))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+@pytest.mark.parametrize("large", [1e20, -1e30, math.inf, -math.inf, math.nan])
+def test_what_stands_at_nodes_of_others_is_of_no_account(large, dtype):
+    """Neither in what comes out at a trial's own nodes, nor in gradients, nor in what a norm remembers of them."""
+    torch.manual_seed(0)
+    own, x, found = torch.rand(N, S) < 0.7, torch.randn(N, S, F).to(dtype), []
+    own[:, 2] = False
+    own[0, 2] = True  # too few for a variance
+    g = torch.randn(N, S, F).to(dtype) * own.unsqueeze(-1)
+    for value in (0, large):
+        norm = BatchNorm(F, S).to(dtype)
+        at_hand = x.where(own.unsqueeze(-1), torch.tensor(value, dtype=dtype)).requires_grad_()
+        y = norm(at_hand, own)
+        y.backward(g)
+        remembered = norm.running_mean, norm.running_var
+        found.append((y[own], at_hand.grad, norm.weight.grad, norm.bias.grad, *remembered))
+    for without, beside in zip(*found, strict=True):
+        assert without.isfinite().all()
+        assert torch.equal(without, beside)
+
+
+def test_what_is_not_finite_at_an_own_node_shows():
+    for value in (math.inf, math.nan):
+        norm, x = BatchNorm(F), torch.randn(N, F)
+        x[0, 0] = value
+        y = norm(x.requires_grad_(), torch.ones(N))
+        y.sum().backward()
+        for each in (y[1:], x.grad, norm.running_mean, norm.running_var, norm.weight.grad):
+            assert each[..., 0].isnan().all() or each[..., 0].isinf().all()
+            assert each[..., 1].isfinite().all()
+
+
+def test_nodes_counted_in_another_dtype_than_the_features():
+    own, (norm, _) = torch.rand(N, S) < 0.7, twins()
+    x = torch.randn(N, S, F, dtype=torch.float64, requires_grad=True)
+    found = []
+    for counted in (own, Own.of(own, torch.float32)):
+        y = norm(x, counted)
+        found.append((y, *torch.autograd.grad(y.pow(3).sum(), x)))
+    for exact, narrow in zip(*found, strict=True):
+        torch.testing.assert_close(narrow, exact, rtol=1e-5, atol=1e-5)
 
 
 def test_gradients_of_all_nodes():

@@ -427,7 +427,7 @@ def test_what_it_cannot_be_called_with():
         (lambda: pool(x, PATHS, edge_attr=torch.ones(8, 2)), TypeError, "edge_attr .*torch_geometric.utils.subgraph"),
         (lambda: pool(x, PATHS, size=3), TypeError, "size is nothing that PANPool takes"),
         (lambda: pool(x, PATHS, batch=torch.zeros(3).long()), ValueError, r"batch must have shape \(4,\)"),
-        (lambda: pool(x, PATHS, batch=torch.arange(4)), ValueError, "batch puts nodes 1 and 0 into graphs 1 and 0"),
+        (lambda: pool(x, PATHS, batch=torch.arange(4)), ValueError, "batch puts nodes 0 and 1 into graphs 0 and 1"),
         (lambda: pool(x), ValueError, "edge_index must be given"),
         (lambda: pool(x, PATHS, met=M), ValueError, "met is given, but the pool has an M of its own"),
         (lambda: lent(x, PATHS), ValueError, "met must be given, since the pool was made with L=None"),
@@ -449,3 +449,51 @@ def test_what_it_cannot_be_called_with():
         torch.jit.trace(PANPool(F), (x, PATHS))
     with pytest.raises(ValueError, match=r"which torch.export cannot follow"):
         torch.export.export(PANPool(F), (x, Adjacency.of(PATHS)))
+
+
+@pytest.mark.parametrize("form", ["edge_index", "Adjacency", "met"])
+@every
+def test_an_edge_between_two_graphs_of_a_batch_is_refused(centrality, edges, form):
+    apart, batch, x = (
+        torch.cat([PATHS, torch.tensor([[4, 5], [5, 4]])], 1),
+        torch.tensor([0] * 4 + [1] * 2),
+        features(6),
+    )
+    across = torch.cat([apart, torch.tensor([[3], [4]])], 1)
+    pool = PANPool(F, centrality=centrality, edges=edges, L=None if form == "met" else 2).double()
+
+    def called(graph):
+        if form == "met":
+            return pool(x, batch=batch, met=MET(Walks(graph, 2), None, 2))
+        return pool(x, graph if form == "edge_index" else Adjacency.of(graph), batch=batch)
+
+    assert len(called(apart)[4]) == 3
+    with pytest.raises(ValueError, match=r"batch puts nodes 3 and 4 into graphs 0 and 1, but an edge joins them: give"):
+        called(across)
+    with pytest.raises(ValueError, match="an edge joins them"):
+        pool.scores(x, batch=batch, **given_to(pool, across))
+    if form == "met":  # beside a graph of its own, each of the two is looked at
+        for graph, other in ((apart, across), (across, apart)):
+            with pytest.raises(ValueError, match="an edge joins them"):
+                pool(x, graph, batch=batch, met=MET(Walks(other, 2), None, 2))
+
+
+def given_to(pool, graph):
+    return {"edge_index": graph} if pool.L is not None else {"met": MET(Walks(graph, 2), None, 2)}
+
+
+@pytest.mark.parametrize("graph", [lambda edges: edges, Adjacency.of])
+@pytest.mark.parametrize("centrality", CENTRALITIES)
+def test_paths_on_a_star_are_more_than_memory_holds(centrality, graph, monkeypatch):
+    monkeypatch.setattr("panconv.met.entries.free_bytes", lambda device: 2**34)
+    N, leaves = 60_000, torch.arange(1, 60_000)
+    edges = torch.stack([leaves, torch.zeros_like(leaves)])
+    star, x = graph(torch.cat([edges, edges.flip(0)], 1)), torch.randn(N, F)
+    message = (
+        r"about 9e\+08 entries between 30,000 nodes, .* take 168 GiB, more than the 12 GiB .*: use edges='induced'"
+    )
+    with pytest.raises(ValueError, match=message) as error:
+        PANPool(F, centrality=centrality, edges="paths")(x, star)
+    assert "\n" not in str(error.value)
+    found = PANPool(F, centrality=centrality, edges="paths", L=1)(x, star)[1]
+    assert (found.num_edges if isinstance(found, Adjacency) else found.size(1)) < 3 * N

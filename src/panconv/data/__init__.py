@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from panconv.data.builtin import DATASETS as DATASETS
+    from panconv.data.counted import counted_graphs as counted_graphs
     from panconv.data.edge_source import EdgeSource as EdgeSource
     from panconv.data.graph import Graph as Graph
     from panconv.data.graph_batches import GraphBatches as GraphBatches
@@ -27,6 +28,7 @@ _HOME = {
     "GraphBatches": "graph_batches",
     "GraphSet": "graph_set",
     "SeedLoader": "seed_loader",
+    "counted_graphs": "counted",
     "graph_folds": "graph_folds",
     "graph_split": "graph_folds",
     "load": "load",

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from panconv.base.checks import as_integer, checked_device, shown
+from panconv.base.checks import checked_device
+from panconv.data.graph_part import chosen, part_of
 from panconv.data.graph_set_checks import checked_classes, checked_graphs, checked_nodes, checked_target
 from panconv.data.remarks import counted
 from panconv.graph import Adjacency
@@ -24,7 +25,8 @@ from panconv.graph.reading import checked_weights
 class GraphSet:
     """Many graphs with one target each, side by side as one graph that falls into them.
 
-    Everything is checked here, once. Immutable. It is a sequence of PyG `Data`, so PyG's `DataLoader` takes it;
+    Everything is checked here, once. Immutable. It is a sequence of PyG `Data`, so PyG's `DataLoader` takes it, and
+    ``graphs[2:5]``, ``graphs[[0, 3]]`` or ``graphs[mask]`` is a set of some, whose name says that it is a part.
     `panconv.data.GraphBatches` makes batches of it many times faster. A graph may have no edges, and then layers give
     its nodes their own terms alone; or no nodes, and then the sum, mean and maximum of its nodes are 0.
 
@@ -45,6 +47,8 @@ class GraphSet:
     GraphSet(2 graphs of 2 classes, 5 nodes, 3 edges, 1 feature)
     >>> graphs[1]
     Data(x=[3, 1], edge_index=[2, 4], y=[1])
+    >>> graphs[[1, 0, 1]]
+    GraphSet(3 graphs of 2 classes, 8 nodes, 5 edges, 1 feature)
     """
 
     x: Tensor
@@ -87,12 +91,17 @@ class GraphSet:
     def __len__(self) -> int:
         return len(self.y)
 
-    def __getitem__(self, index: int) -> Data:
-        """One of the graphs, as views of the set's tensors."""
-        G, i = len(self), as_integer(index)
-        if i is None or not -G <= i < G:
-            raise IndexError(f"the index of a graph must be an integer from {-G} to {G - 1}, got {shown(index)}")
-        i %= G
+    @overload
+    def __getitem__(self, index: int) -> Data: ...
+
+    @overload
+    def __getitem__(self, index: Any) -> GraphSet: ...
+
+    def __getitem__(self, index: Any) -> Data | GraphSet:
+        """One of the graphs, as views of the set's tensors; or by a slice, integers or a mask some, as a set."""
+        i = chosen(index, len(self))
+        if isinstance(i, Tensor):
+            return GraphSet(**part_of(self, i))
         begin, end = self._nodes[i : i + 2]
         first, last = self._edges[i : i + 2]
         data = Data(self.x[begin:end], self.edge_index[:, first:last] - begin, y=self.y[i : i + 1])

@@ -8,11 +8,13 @@ product.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
+from panconv.base.checks import free_bytes
 from panconv.graph import Adjacency
 from panconv.graph.induced import induced_edges
 from panconv.met.columns import columns
@@ -24,6 +26,12 @@ from panconv.paths import Walks
 _NARROW = 256  # columns that are taken without asking further
 _ENTRIES = 2**24  # of M, bounded from above, up to which it may be formed by its lengths
 _DENSE = 8  # zeros that a product with columns multiplies while a sparse one does with one entry
+# What an entry takes while it is found, joined, weighed and sorted, and on top of that for each length, as measured.
+_BYTES_PER_ENTRY, _BYTES_PER_LENGTH = 128, 24
+_BYTES_HELD = 16  # for the gradient of edge weights, by a value of a column of a length
+_SAMPLE = 256  # columns from which their number is estimated
+_SHARE_OF_MEMORY = 0.75
+_FEWER = "take fewer nodes, or a smaller L"
 
 
 class Entries(NamedTuple):
@@ -72,15 +80,17 @@ def _closed(plan: Plan, group: Tensor, nodes: Tensor) -> Tensor:
     return found
 
 
-def among(M: MET, nodes: Tensor, group: Tensor) -> Entries:
+def among(M: MET, nodes: Tensor, group: Tensor, remedy: str = _FEWER) -> Entries:
     """M[nodes][:, nodes] without the zeros in it, its rows and columns by the place of a node among them.
 
     Where path weights are trained, an entry that is 0 now stays if a path leads there. Columns are found some at a
-    time; sparse matrices of the size of M are formed where they are small beside that.
+    time; sparse matrices of the size of M are formed where they are small beside that. What memory would not hold is
+    refused first, as a sample of the columns tells.
 
     Args:
         nodes: (K,), each once.
         group: the group of each node, (N,), of which M mixes no two.
+        remedy: what to do where there may be too many, as the error says it.
 
     >>> M = MET(Walks(torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]]), L=2), [1.0, 1.0, 1.0], method=1)
     >>> among(M, torch.tensor([2, 0]), torch.zeros(3, dtype=torch.long)).value
@@ -88,6 +98,7 @@ def among(M: MET, nodes: Tensor, group: Tensor) -> Entries:
     """
     check_one_trial(M.weights)
     plan, transposed = M._plan(torch.float64), M._parts.transposed
+    _check_memory(M, plan, nodes, group, remedy)
     row, col, G = _from_matrices(plan, nodes) if _are_few(M, nodes, group) else _from_columns(plan, nodes, group)
     value = plan.entries(nodes[row], nodes[col], G)
     row, col = (col, row) if transposed else (row, col)
@@ -130,13 +141,62 @@ def _are_few(M: MET, nodes: Tensor, group: Tensor) -> bool:
     return width > _NARROW and at_most(M.paths.adj, M.paths.L) < min(_ENTRIES, M.shape[0] * width / _DENSE)
 
 
-def at_most(adj: Adjacency, L: int) -> float:
-    """A bound on the entries of M: a node is reached by no more nodes than there are walks to it, or nodes at all."""
-    reached = total = torch.ones(adj.num_nodes, dtype=torch.float64, device=adj.device)
+@torch.no_grad()
+def at_most(adj: Adjacency, L: int, nodes: Tensor | None = None, group: Tensor | None = None) -> float:
+    """A bound on the entries of M: a node is reached by no more nodes than there are walks to it, or nodes at all.
+
+    Args:
+        adj: what the paths run on.
+        L: the longest.
+        nodes: between which, (K,), each once; None for all.
+        group: the group of each node, (N,), of which M mixes no two; None for one of all.
+    """
+    N = adj.num_nodes
+    nodes = torch.arange(N, device=adj.device) if nodes is None else nodes
+    group = torch.zeros(N, dtype=torch.long, device=adj.device) if group is None else group
+    most = torch.bincount(group[nodes], minlength=int(group.max()) + 1 if N else 0)[group].double()
+    reached = total = torch.zeros(N, dtype=torch.float64, device=adj.device).index_fill(0, nodes, 1)
     for _ in range(L):
-        reached = torch.zeros_like(total).index_add(0, adj.row, reached[adj.col.long()]).clamp(max=adj.num_nodes)
-        total = (total + reached).clamp(max=adj.num_nodes)
-    return float(total.sum())
+        reached = torch.zeros_like(total).index_add(0, adj.row, reached[adj.col.long()]).minimum(most)
+        total = (total + reached).minimum(most)
+    return float(total[nodes].sum())
+
+
+def _check_memory(M: MET, plan: Plan, nodes: Tensor, group: Tensor, remedy: str) -> None:
+    """Refuses to look for more entries than there is room for.
+
+    Bounds come first, the cheapest one first. Where walks are many and lead to few nodes, they are far too high.
+    """
+    lengths, (N, _), K = plan.factors.left.size(0), M.shape, nodes.numel()
+    each, limit = _BYTES_PER_ENTRY + _BYTES_PER_LENGTH * lengths, _SHARE_OF_MEMORY * free_bytes(M.device)
+    held = _BYTES_HELD * N * lengths if plan.family.adj.is_tracked and torch.is_grad_enabled() else 0
+    if each * K**2 + held * K <= limit:
+        return
+    held *= int(torch.bincount(group[nodes]).max())
+    if each * at_most(M.paths.adj, M.paths.L, nodes, group) + held <= limit:
+        return
+    entries = _about(plan, nodes, group)
+    if (needed := each * entries + held) > limit:
+        raise ValueError(
+            f"M of L = {M.paths.L} has about {entries:.3g} entries between {K:,} nodes, and finding them would take "
+            f"{needed / 2**30:.3g} GiB, more than the {limit / 2**30:.3g} GiB that can be had: {remedy}"
+        )
+
+
+@torch.no_grad()
+def _about(plan: Plan, nodes: Tensor, group: Tensor) -> float:
+    """How many entries there are between the nodes, from some of the columns; if it errs, rather too many."""
+    K, among_nodes = nodes.numel(), group[nodes]
+    some = nodes[torch.linspace(0, K - 1, min(K, _SAMPLE), device=nodes.device).long().unique()]
+    found = torch.zeros(some.numel(), dtype=torch.float64, device=nodes.device)
+    for block in columns(some, group, plan.factors.left.size(0)):
+        there = torch.zeros(K, block.unit.size(1), dtype=torch.bool, device=nodes.device)
+        for term in plan.family.terms(block.unit):
+            there |= term[nodes] != 0
+        by_group = found.new_zeros(int(among_nodes.max()) + 1, there.size(1)).index_add(0, among_nodes, there.double())
+        found[block.which] = by_group[group[some[block.which]], block.at]
+    error = float(found.std()) / math.sqrt(some.numel()) if 1 < some.numel() < K else 0.0
+    return min(K * (float(found.mean()) + 2 * error), float(K) ** 2)
 
 
 def _in_order(row: Tensor, col: Tensor, value: Tensor, keep_zeros: bool) -> Entries:

@@ -45,7 +45,7 @@ class Handed(NamedTuple):
 
     def paths(self, M: MET, nodes: Tensor, group: Tensor, dtype: torch.dtype) -> Left:
         """The entries of M between the nodes, as edges from senders to receivers and what they weigh."""
-        row, col, value = among(M, nodes, group)
+        row, col, value = among(M, nodes, group, remedy="use edges='induced' or a smaller L, or keep fewer nodes")
         edges, weight = torch.stack([col, row]), value.to(dtype)
         if not isinstance(self.edges, Adjacency):
             return edges, weight
