@@ -85,7 +85,7 @@ def table(graph: str, found: list[Row], ours: str) -> Iterator[str]:
     if others:
         best = min(others, key=lambda row: row.ahead)
         behind = [row.who for row in others if row.behind]
-        word = f"clearly behind {', '.join(behind)}" if behind else "nobody is clearly ahead"
+        word = f"clearly behind {', '.join(behind)}" if behind else "clearly behind nobody"
         word = word if best.pairs >= ENOUGH else "too few splits to say more"
         told = f"{best.ahead:+.2f} ± {best.error:.2f} points over {best.pairs} splits"
         yield f"\n{graph}: {short} less {best.who}, the best other: {told}; {word}"

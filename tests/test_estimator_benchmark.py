@@ -93,7 +93,7 @@ def test_paired_differences_by_hand(scripts):
 
     expected = "a graph: ours less better, the best other: -1.40 ± 0.24 points over 5 splits; clearly behind better"
     assert verdict("ours", "worse", "better", "close") == expected
-    assert verdict("ours", "worse", "close").endswith("6 splits; nobody is clearly ahead")
+    assert verdict("ours", "worse", "close").endswith("6 splits; clearly behind nobody")
     assert verdict("ours", "twice").endswith("2 splits; too few splits to say more")
     once = paired.rows([each for each in records if each["split"] == 0], "ours")
     assert not any("best other" in line for line in paired.table("a graph", once, "ours"))
