@@ -45,9 +45,10 @@ def test_numbers_fill_up_batches_that_lack_graphs_and_batches_that_are_not_there
     graphs = made()
     parts = graph_folds(graphs.y, 3).run(0)
     filled = FilledBatches(GraphBatches(graphs, parts, "val", batch_size=4))
-    drawn = filled.drawn()
+    drawn = filled.mixed()
     assert sorted(torch.cat(drawn).tolist()) == parts.val.nonzero().flatten().tolist()
-    assert [each.tolist() for each in filled.drawn()] == [each.tolist() for each in drawn]  # in every epoch
+    assert torch.cat(filled.drawn()).tolist() == parts.val.nonzero().flatten().tolist()  # in the set's order
+    assert [each.tolist() for each in filled.mixed()] == [each.tolist() for each in drawn]  # in every epoch
     rows = filled.numbers(drawn[:-1])
     assert rows.shape == (len(drawn), 4)
     assert (rows[-1] == 30).all()

@@ -5,6 +5,9 @@ from contextlib import contextmanager
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from panconv.compute.kernels import plain
+from panconv.compute.kernels.schedule import schedule_of
+
 # Operators that look at a value, or whose result has a shape that depends on one.
 LOOKS = {
     *("aten._local_scalar_dense", "aten.nonzero", "aten.masked_select", "aten.is_nonzero", "aten.equal"),
@@ -31,4 +34,14 @@ def recording(monkeypatch):
     with monkeypatch.context() as patch, Watch():
         patch.setattr("panconv.base.tracing.is_recorded", lambda: True)
         patch.setattr("panconv.compute.series.numbers", lambda w: w.unbind(0))  # which looks on a CPU alone
+        for name in ("multiply", "step"):  # a GPU's kernels ask how long the rows are
+            patch.setattr(plain, name, _scheduled(getattr(plain, name)))
         yield
+
+
+def _scheduled(kernel):
+    def run(crow, col, *others, **named):
+        schedule_of(crow, col.numel())
+        return kernel(crow, col, *others, **named)
+
+    return run

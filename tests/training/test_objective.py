@@ -51,3 +51,19 @@ def test_samples_one_behind_the_other():
 def test_rows_are_as_many_as_labels():
     with pytest.raises(ValueError, match="the model gives 5 rows of scores, but y has 6"):
         picked(torch.randn(5, 3), Part.of(torch.arange(6)))
+
+
+@pytest.mark.parametrize("metric", ["accuracy", "mae"])
+def test_a_row_without_weight_is_of_no_account_whatever_its_score(metric):
+    scores = torch.randn(4, 1, 2, requires_grad=True)
+    y = torch.tensor([0, 1, 0, 1]) if metric == "accuracy" else torch.rand(4, 2)
+    weight = torch.tensor([[1.0], [1.0], [0.0], [1.0]])
+    part = Part.of(y, weight=weight, filled=True)
+    wild = torch.cat([scores[:2], torch.full((1, 1, 2), torch.inf) - scores[2:3], scores[3:]])
+    for ours, expected in zip(
+        measured(picked(wild, part), metric), measured(picked(scores, part), metric), strict=True
+    ):
+        torch.testing.assert_close(ours, expected)
+    (slope,) = torch.autograd.grad(losses(picked(wild, part)).sum(), scores)
+    assert slope.isfinite().all()
+    assert not slope[2].any()

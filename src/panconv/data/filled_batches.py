@@ -31,16 +31,18 @@ class FilledBatches:
         Filled(self.room, nothing).take(loader.graphs.adjacency)  # by which the room knows of what there is
 
     def drawn(self) -> list[Tensor]:
-        """The graphs of each batch of the next epoch, on the host. Where the order is of no account it is mixed, since
-        graphs of one size may stand together."""
+        """The graphs of each batch of the next epoch, on the host."""
         loader = self.loader
-        if not loader.shuffle:
-            kept = loader.kept.nonzero().squeeze(1)
-            order = torch.randperm(len(kept), generator=torch.Generator().manual_seed(0))
-            return list(kept[order].split(self.size))
         found = list(loader._drawn(loader.epoch))
         loader.set_epoch(loader.epoch + 1)
         return found
+
+    def mixed(self) -> list[Tensor]:
+        """The same graphs, in an order that does not change: where it is of no account, since graphs of one size may
+        stand together."""
+        kept = self.loader.kept.nonzero().squeeze(1)
+        order = torch.randperm(len(kept), generator=torch.Generator().manual_seed(0))
+        return list(kept[order].split(self.size))
 
     def numbers(self, drawn: Sequence[Tensor]) -> Tensor:
         """The same as one tensor, (batches, b) on the host, of as many batches as there are at most."""

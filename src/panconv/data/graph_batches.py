@@ -105,7 +105,10 @@ class GraphBatches:
         seed: int = 0,
     ) -> None:
         if not isinstance(graphs, GraphSet):
-            raise TypeError(f"graphs must be a GraphSet, got {kind_of(graphs)}: make one with GraphSet.of(…)")
+            raise TypeError(
+                f"graphs must be a GraphSet, got {kind_of(graphs)}: make one with GraphSet.of(…), or of point patterns "
+                "with GraphSet(**patterns.tensors)"
+            )
         if part not in _PARTS:
             raise ValueError(f"part must be one of {', '.join(_PARTS)}, got {shown(part)}")
         self.graphs, self.part, self.epoch = graphs, part, 0

@@ -65,7 +65,10 @@ def graph_folds(y: Tensor, folds: int = 10, seed: int = 0, val: float = 0.1) -> 
     kinds, counts = np.unique(classes, return_counts=True)
     if counts.min() < K:
         fewest = "there are graphs" if given.dtype.kind == "f" else f"class {kinds[counts.argmin()]} has graphs"
-        raise ValueError(f"folds must be at most {counts.min()}, as many as {fewest}, got {K}: take fewer folds")
+        raise ValueError(
+            f"folds must be at most {counts.min()}, as many as {fewest}, got {K}: take fewer folds, "
+            "or where that is less than 2 random splits (runs)"
+        )
     splitter = (KFold if given.dtype.kind == "f" else StratifiedKFold)(K, shuffle=True, random_state=seed)
     test = np.zeros((len(given), K), bool)
     for k, (_, held) in enumerate(splitter.split(given, given)):

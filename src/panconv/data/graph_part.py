@@ -72,6 +72,9 @@ def part_of(graphs: GraphSet, which: Tensor) -> dict[str, Any]:
 
 def _in_slice(index: slice, G: int) -> Tensor:
     """The numbers that a slice names; a share stands for so many of all graphs, as in PyG."""
+    shares = [each for each in (index.start, index.stop) if isinstance(each, float)]
+    if index.step == 0 or not all(-1 <= each <= 1 for each in shares):
+        raise _wrong("a slice whose step is not 0, of integers, or of shares of all graphs up to 1", index)
     begin, end = (round(each * G) if isinstance(each, float) else each for each in (index.start, index.stop))
     try:
         return _some(torch.tensor(range(G)[begin : end : index.step], dtype=torch.long))
@@ -88,9 +91,9 @@ def _numbers(index: Any) -> Tensor | None:
     except (TypeError, ValueError):  # texts, or numbers in rows of different lengths
         return None
     if found.dtype == torch.bool:
-        return found.flatten()  # as PyG has it
+        return found if found.dim() == 1 else None
     known = found.dtype in INTEGERS and found.dtype != torch.uint8  # of which torch makes a mask and NumPy numbers
-    return found.flatten().long() if known else None
+    return found.flatten().long() if known else None  # as PyG has it
 
 
 def _some(which: Tensor) -> Tensor:

@@ -1,7 +1,7 @@
 """Some of many graphs that were joined, filled up to one size whichever they are, so that a GPU can replay a step.
 
-Behind the nodes of the graphs stand others that are in none of them, and hear themselves alone, by entries that fill up
-those of the graphs.
+Behind the nodes of the graphs stand others that are in none of them, and entries that fill up those of the graphs and
+weigh 0.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from panconv.graph.blocks import known_blocks
+from panconv.graph.csr import known_longest
 from panconv.graph.cutting import Span, Taking, check_joined
 from panconv.graph.pattern import Pattern
 from panconv.graph.pieces import Pieces
@@ -70,6 +71,7 @@ class Filled(Taking):
     """
 
     nodes: Filling
+    with_mirrors = True  # to find the transpose of a pattern takes a look at it
 
     def __init__(self, room: Room, which: Tensor) -> None:
         pieces = room.joined.pieces
@@ -81,10 +83,20 @@ class Filled(Taking):
     def span(self, pieces: Pieces, column: int) -> Filling:
         return Filling(*self.room.of(pieces, column), self.numbers_of_graphs)
 
+    def _take(self, joined: Adjacency, pieces: Pieces) -> Adjacency:
+        made = super()._take(joined, pieces)
+        if (
+            made.value is None and made.left is None and made.right is None
+        ):  # what fills up would be heard as an edge is
+            entries: Filling = self.made[id(joined.pattern), "entries"]
+            made.value = self.once((id(joined.pattern), "there"), lambda: entries.there.double())
+        return made
+
     def _pattern(self, joined: Pattern, entries: Span, taken: Pieces) -> Pattern:
         made = super()._pattern(joined, entries, taken)
-        transposed = made.known("transposed")
-        known_blocks.update(dict.fromkeys([made.col] if transposed is None else [made.col, transposed[1]]))
+        for crow, col, *_ in filter(None, ((made.crow, made.col), made.known("transposed"))):
+            known_blocks[col] = None
+            known_longest[crow] = 0  # no row is cut into chunks: which are long a GPU would have to be asked
         return made
 
 
@@ -103,6 +115,11 @@ class Filling:
         self.count, self._ends, self.real = count, ends, ends[-1]
         self.place = torch.arange(count, device=which.device)
         self.moved = pad(pad(ends[:-1], (1, 0)) - begin, (0, 1))  # (b + 1,): each graph, from where it stood
+
+    @cached_property
+    def there(self) -> Tensor:
+        """Which are of the graphs, (count,)."""
+        return self.place < self.real
 
     @cached_property
     def graph(self) -> Tensor:
@@ -141,5 +158,4 @@ class Filling:
 
     def _or(self, real: Tensor, other: Tensor) -> Tensor:
         """Values of the graphs, and others for what fills up."""
-        there = (self.place < self.real).reshape(-1, *[1] * (real.dim() - 1))
-        return torch.where(there, real, other)
+        return torch.where(self.there.reshape(-1, *[1] * (real.dim() - 1)), real, other)

@@ -6,6 +6,10 @@ A step launches some hundred small kernels, and to launch one takes longer than 
 
 from __future__ import annotations
 
+import logging
+import weakref
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -18,6 +22,8 @@ from panconv.training.epoch import Epoch
 from panconv.training.inputs import as_learned, checked_targets
 from panconv.training.loading import Batches
 from panconv.training.objective import GRAPH_WEIGHT, Part, Picked, Sample, picked
+
+_log = logging.getLogger(__name__)
 
 
 class ByBatch:
@@ -33,27 +39,36 @@ class ByBatch:
     def __init__(self, epoch: Epoch, device: torch.device) -> None:
         self.epoch, self.device = epoch, device
         self.passes: tuple[Learning, Judging] | None = None
+        self.goes_on = True  # to replay, as long as that is possible
 
     @staticmethod
     def able(epoch: Epoch) -> bool:
         """Whether an epoch can be had in this way: the model leaves out what fills up, and every trial has its part."""
-        parts = (epoch.train, epoch.val)
         if epoch.regularizer is not None or not getattr(epoch.model, "leaves_out", False):
             return False
-        loaders = [each.loader for each in parts if isinstance(each, Batches) and each.read.takes is None]
-        return len(loaders) == 2 and all(
-            isinstance(each, GraphBatches) and bool(wanted(each).any(0).all()) for each in loaders
+        found = [each.loader for each in (epoch.train, epoch.val) if isinstance(each, Batches)]
+        return len(found) == 2 and all(
+            type(each) is GraphBatches  # whose batches are what they are said to be
+            and each.graphs.device == epoch.steps.device
+            and bool(wanted(each).any(0).all())
+            for each in found
         )
 
     def __call__(self) -> None:
-        if self.passes is None:
-            self.epoch()
-            self.passes = (
-                Learning(self.epoch, self.epoch.train, self.device),
-                Judging(self.epoch, self.epoch.val, self.device),
-            )
-        else:
+        if self.passes is not None:
             self.epoch(*self.passes)
+            self._look()
+            return
+        self.epoch()
+        if self.goes_on:
+            epoch, device = self.epoch, self.device
+            self.passes = Learning(epoch, epoch.train, device), Judging(epoch, epoch.val, device)
+
+    def _look(self) -> None:
+        """Goes through batches as they are, where a GPU could not record what is done: to fill them up is work then."""
+        if self.device.type == "cuda" and any(each.step.captured is False for each in self.passes or ()):
+            _log.debug("a step could not be recorded, and is taken as it is")
+            self.passes, self.goes_on = None, False
 
 
 class Pass:
@@ -72,25 +87,30 @@ class Pass:
         self.columns = None if which is None else torch.tensor(which, device=device)
         self.order = torch.zeros(len(batches.loader), self.filled.size, dtype=torch.long, device=device)
         self.next = torch.zeros(1, dtype=torch.long, device=device)  # which batch it is, told where no host is asked
-        self.step = Replayed(self._one, device)
+        self.step = self._recorder()
 
-    def go_through(self) -> None:
-        drawn = self.filled.drawn()
+    def _recorder(self) -> Replayed:
+        """Which does not hold what holds it: a recording goes, with its memory, as soon as nobody needs it."""
+        return Replayed(partial(_one_of, weakref.ref(self)), self.device)
+
+    def go_through(self, drawn: Sequence[Tensor]) -> None:
         self.order.copy_(self.filled.numbers(drawn))
         self.next.zero_()
         for which in drawn:
             absent = self._absent(which)
             if absent is None and self.filled.fits(which):
                 self.step()
-            else:
+                continue
+            self.next += 1
+            if absent is None or not bool(absent.all()):  # a batch that nobody learns from is no step
                 self._take(self.filled.plain(which), absent)
-                self.next += 1
 
     def _absent(self, which: Tensor) -> Tensor | None:
         """The trials that take no part in a batch, (S,), where there are such."""
         return None
 
-    def _one(self) -> None:
+    def one(self) -> None:
+        """The next batch, whichever it is."""
         which = self.order.index_select(0, self.next).squeeze(0)
         self.next += 1
         self._take(self.filled.batch(which), None)
@@ -116,6 +136,12 @@ class Pass:
         return mask.to(self.dtype)
 
 
+def _one_of(batches: weakref.ref[Pass]) -> None:
+    found = batches()
+    assert found is not None
+    found.one()
+
+
 class Learning(Pass):
     """A step on each batch; gives the mean of each trial's losses, each before its step, (S,)."""
 
@@ -126,24 +152,23 @@ class Learning(Pass):
     def __call__(self) -> Tensor:
         self.total.zero_()
         self.rows.zero_()
-        self.go_through()
+        self.go_through(self.filled.drawn())
         return self.total / self.rows
 
     def _absent(self, which: Tensor) -> Tensor | None:
         absent = self.filled.absent(which)
         if len(absent) > 1 and self.columns is not None:
             absent = absent[self.columns.cpu()]
-        return absent if len(absent) > 1 and bool(absent.any()) else None
+        return absent if bool(absent.any()) else None
 
     def _take(self, batch: GraphBatch, absent: Tensor | None) -> None:
         before = self.epoch.optimizer, self.epoch.steps
         loss, rows = self.epoch.step_on(self._sample(batch, absent))
         self.total += loss * rows
         self.rows += rows
-        if any(
-            a is not b for a, b in zip(before, (self.epoch.optimizer, self.epoch.steps), strict=True)
-        ):  # from now on each trial counts its own steps
-            self.step = Replayed(self._one, self.device)
+        after = self.epoch.optimizer, self.epoch.steps
+        if any(a is not b for a, b in zip(before, after, strict=True)):  # from now on each trial counts its own steps
+            self.step = self._recorder()
 
 
 class Judging(Pass):
@@ -162,7 +187,7 @@ class Judging(Pass):
         self.kept = Part(kept, y.unsqueeze(1), weight, filled=True)
 
     def __call__(self) -> Picked:
-        self.go_through()
+        self.go_through(self.filled.mixed())
         return picked(self.scores, self.kept)
 
     def _take(self, batch: GraphBatch, absent: Tensor | None) -> None:

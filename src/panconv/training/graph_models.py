@@ -141,8 +141,10 @@ class PANGraph(GraphLayers, SideBySide):
 
     @property
     def leaves_out(self) -> bool:
-        """Whether nodes of a graph that is no trial's own change nothing for the others, whatever they hold: no pools,
-        and norms that leave them out."""
+        """Whether nodes of a graph that is no trial's own change nothing for the others: no pools, norms that leave
+        them out, and walks, which need no look at the graph."""
+        if self.config["conv"] == "pan" and self.config["paths"] != "walks":
+            return False
         norm = self.blocks[0].norm if len(self.blocks) else None
         return not self.pools and (norm is None or isinstance(norm, (BatchNorm, LayerNorm)))
 

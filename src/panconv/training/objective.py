@@ -112,7 +112,7 @@ def picked(scores: Tensor, part: Part) -> Picked:
 def losses(found: Picked) -> Tensor:
     """Of each trial, (S,): cross entropy of classes, or of each label, which are averaged; mean squared error of
     numbers."""
-    kind = kind_of_targets(found.y)
+    kind, found = kind_of_targets(found.y), _heard(found)
     if kind == LABELS:
         y = found.y.to(found.scores.dtype)
         return _loss(F.binary_cross_entropy_with_logits(found.scores, y, reduction="none").mean(-1), found.weight)
@@ -120,6 +120,13 @@ def losses(found: Picked) -> Tensor:
         return _loss((found.scores - found.y).square().mean(-1), found.weight)
     each = F.cross_entropy(found.scores.flatten(0, 1), found.y.flatten(), reduction="none")
     return _loss(each.reshape(found.y.shape), found.weight)
+
+
+def _heard(found: Picked) -> Picked:
+    """With scores of 0 where a row has no weight: one that is not finite there is of no account, nor is its slope."""
+    if found.weight is None:
+        return found
+    return found._replace(scores=found.scores.masked_fill((found.weight == 0).unsqueeze(-1), 0))
 
 
 def _loss(each: Tensor, weight: Tensor | None) -> Tensor:
@@ -132,6 +139,7 @@ def _loss(each: Tensor, weight: Tensor | None) -> Tensor:
 
 def measured(found: Picked, metric: str) -> tuple[Tensor, Tensor]:
     """The loss and the metric of each trial, (S,) each."""
+    found = _heard(found)
     return losses(found), METRICS[metric].of(*found)
 
 

@@ -81,10 +81,11 @@ class WholeGraphs:
             # Dropout is drawn by the place of a node in its batch. So that a training comes out the same whichever
             # folds are beside it, the batches are always whole; whose graphs they are is told by the masks.
             learned.kept.fill_(True)
+        model = made(entry, graphs, how, trials)
         result = fit(
-            made(entry, graphs, how, trials),
+            model,
             learned,
-            val=_looked_at(graphs, parts.val, size),
+            val=_looked_at(model, graphs, parts.val, size),
             test=held(graphs, parts.test, "test", size) if one.tested else None,
             seeds=[task.seed for task in tasks],
             callback=lambda progress: tell(progress.epoch / progress.epochs, progress),
@@ -102,10 +103,10 @@ class WholeGraphs:
         return _read(task.dataset) if self.graphs is None else self.graphs
 
 
-def _looked_at(graphs: GraphSet, mask: Tensor, size: int) -> Any:
-    """The graphs to choose by, each for those that choose by it; on a GPU all for all, whose steps are replayed: there
-    it is the launches that take the time."""
-    if graphs.device.type == "cpu":
+def _looked_at(model: Any, graphs: GraphSet, mask: Tensor, size: int) -> Any:
+    """The graphs to choose by, each for those that choose by it; where a GPU replays steps all for all, since there it
+    is the launches that take the time."""
+    if graphs.device.type == "cpu" or not getattr(model, "leaves_out", False):
         return held(graphs, mask, "val", size)
     none = torch.zeros_like(mask)
     return GraphBatches(graphs, GraphParts(none, mask, none), "val", batch_size=size)

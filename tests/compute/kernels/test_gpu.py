@@ -54,6 +54,16 @@ def test_rows_are_cut_into_chunks_that_cover_them():
     assert made.longest == 4
 
 
+def test_a_pattern_without_long_rows_is_not_kept():
+    for _ in range(3):
+        crow = torch.tensor([0, 2, 3])
+        schedule.known_longest[crow] = 2
+        assert not len(schedule.schedule_of(crow, 3).rows)
+    del crow
+    assert not len(schedule._made)
+    assert not len(schedule.known_longest)
+
+
 def test_a_schedule_goes_with_its_pattern():
     crow = torch.tensor([0, 9])
     schedule.schedule_of(crow, 21)

@@ -39,8 +39,9 @@ def schedule_of(crow: Tensor, nnz: int, recorded: bool = False) -> Schedule:
         return _without_long(crow, LONG_OF_SMALL)
     if found is None:
         longest = LONG if nnz >= SMALL else LONG_OF_SMALL
-        make = _without_long if known_longest.get(crow, longest + 1) <= longest else _make
-        found = _made[crow] = make(crow, longest)
+        if known_longest.get(crow, longest + 1) <= longest:
+            return _without_long(crow, longest)  # which holds the row pointers, and so would keep them for ever
+        found = _made[crow] = _make(crow, longest)
     return found
 
 
