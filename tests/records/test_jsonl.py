@@ -78,7 +78,7 @@ def test_all_committed_lines_are_read(recwarn):
     lines = sum(len(path.read_bytes().splitlines()) for path in COMMITTED.rglob("*.jsonl"))
     found = [
         Results(COMMITTED / name).read()
-        for name in ("", "operators", "further", "best", "best/cpu", "best/former", "graphs")
+        for name in ("", "operators", "further", "best", "best/cpu", "best/former", "graphs", "graphs/former")
     ]
     assert [len(each) for each in found[:3]] == [514 + 2550 + 462, 564, 4973]  # "best" and "graphs" grow
     assert sum(map(len, found)) == lines
