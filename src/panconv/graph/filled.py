@@ -85,9 +85,8 @@ class Filled(Taking):
 
     def _take(self, joined: Adjacency, pieces: Pieces) -> Adjacency:
         made = super()._take(joined, pieces)
-        if (
-            made.value is None and made.left is None and made.right is None
-        ):  # what fills up would be heard as an edge is
+        if made.value is None and made.left is None and made.right is None:
+            # Without weights, what fills up would be heard as an edge is.
             entries: Filling = self.made[id(joined.pattern), "entries"]
             made.value = self.once((id(joined.pattern), "there"), lambda: entries.there.double())
         return made

@@ -119,7 +119,7 @@ class Pass:
         raise NotImplementedError
 
     def _sample(self, batch: GraphBatch, absent: Tensor | None) -> Sample:
-        weight = self._weight(batch)
+        weight = self._weight(getattr(batch, f"{self.part}_mask"), batch.index)
         named = {"batch": batch.batch, "batch_size": batch.num_graphs}
         if self.part == "train":
             named[GRAPH_WEIGHT] = weight
@@ -127,10 +127,9 @@ class Pass:
         part = Part(None, y, weight.reshape(len(y), -1), filled=True)
         return Sample((batch.x.to(self.dtype), batch.adj), part, named, absent=absent)
 
-    def _weight(self, batch: GraphBatch) -> Tensor:
-        """1 where a graph is in the part, (b,) or (b, S), else 0."""
-        mask = getattr(batch, f"{self.part}_mask")
-        mask = batch.index < self.filled.none if mask is None else mask
+    def _weight(self, mask: Tensor | None, index: Tensor) -> Tensor:
+        """1 where a graph is in the part, (b,) or (b, S), else 0, from the numbers of graphs and their mask."""
+        mask = index < self.filled.none if mask is None else mask
         if mask.dim() == 2 and self.columns is not None:
             mask = mask.index_select(1, self.columns)
         return mask.to(self.dtype)
@@ -181,10 +180,9 @@ class Judging(Pass):
         self.scores = torch.zeros(shape, dtype=self.dtype, device=device)
         kept = filled.loader.kept.nonzero().squeeze(1).to(device)
         y = as_learned(checked_targets(graphs.y), device, self.dtype).index_select(0, kept)
-        mask = filled.masks.get(f"{self.part}_mask", torch.ones(filled.none + 1, dtype=torch.bool, device=device))
-        mask = mask if mask.dim() == 1 or self.columns is None else mask.index_select(1, self.columns)
-        weight = mask.index_select(0, kept).reshape(len(kept), -1).to(self.dtype)
-        self.kept = Part(kept, y.unsqueeze(1), weight, filled=True)
+        mask = filled.masks.get(f"{self.part}_mask")
+        weight = self._weight(None if mask is None else mask.index_select(0, kept), kept)
+        self.kept = Part(kept, y.unsqueeze(1), weight.reshape(len(kept), -1), filled=True)
 
     def __call__(self) -> Picked:
         self.go_through(self.filled.mixed())
